@@ -1,0 +1,101 @@
+// Package store says what a place that keeps the state of limits must do.
+//
+// There is one method. A [Store] takes a list of checks, which together are one
+// decision, and answers each in place. Implementations stand in the packages
+// below this one; storetest proves any of them.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-limiter/sluice/algo"
+)
+
+// Op is what a call does with its checks.
+type Op uint8
+
+const (
+	// Spend takes every check's cost, or none of them if one is denied. Cost 0
+	// peeks: it is decided with the others and spends nothing.
+	Spend Op = iota
+	// Reserve spends, and remembers the cost under the check's ID for Hold.
+	Reserve
+	// Commit settles the reservation with the check's ID: Cost is what it really
+	// took. Less than reserved is given back, more becomes a debt, and 0 cancels.
+	// A booking that waits is given back only if nothing was booked after it.
+	// The verdict's Allowed tells whether there was anything to settle: a second
+	// Commit, or one after the reservation expired, changes nothing.
+	Commit
+	// Refund gives the cost back: at most what is still counted.
+	Refund
+	// Reset forgets the key.
+	Reset
+)
+
+// Check is one limit asked about one key.
+type Check struct {
+	Key     string
+	Spec    *algo.Spec
+	Cost    int64
+	MaxWait int64  // the longest wait that is accepted, µs
+	ID      string // of the reservation: Reserve and Commit
+	Hold    int64  // how long a reservation is kept, µs: Reserve
+
+	Verdict algo.Verdict // the answer
+}
+
+// Store keeps the state of limits.
+//
+// Take carries out op for all checks at one instant of the store's own clock,
+// as if nothing else happened in between. For Spend and Reserve it is all or
+// nothing: unless every verdict allows, nothing is spent anywhere, and each
+// verdict tells what its limit by itself would have said. Checks of the same key
+// and the same shape ([algo.Spec.Shape]) share a state and are decided one after
+// the other.
+//
+// An error means that it could not be decided; nothing was spent as far as the
+// store can tell. Faults of the input are reported as [ErrKey], [ErrCost],
+// [ErrID] or [ErrOp] and are found before anything is done. Implementations
+// are safe for concurrent use and keep no reference to checks after returning.
+type Store interface {
+	Take(ctx context.Context, op Op, checks []Check) error
+}
+
+// MaxKey is the longest key in bytes.
+const MaxKey = 1024
+
+// MaxHold is the longest time in µs that a reservation is kept.
+const MaxHold = algo.MaxAhead
+
+// Faults of the input. They are never a reason to let a request pass.
+var (
+	ErrKey  = errors.New("key must be 1 to 1024 bytes long")
+	ErrCost = errors.New("cost must be 0 to 1e15")
+	ErrID   = errors.New("reservation needs an ID of 1 to 1024 bytes and a hold time of 1µs to 366 days")
+	ErrOp   = errors.New("operation not supported by this store")
+)
+
+// Validate reports the first fault of the input.
+func Validate(op Op, checks []Check) error {
+	if op > Reset {
+		return fmt.Errorf("store: operation %d: %w", op, ErrOp)
+	}
+	for i := range checks {
+		c := &checks[i]
+		if len(c.Key) == 0 || len(c.Key) > MaxKey {
+			return fmt.Errorf("store: check %d: key of %d bytes: %w", i, len(c.Key), ErrKey)
+		}
+		if c.Cost < 0 || c.Cost > algo.MaxCount {
+			return fmt.Errorf("store: check %d: cost %d: %w", i, c.Cost, ErrCost)
+		}
+		if op != Reserve && op != Commit {
+			continue
+		}
+		if len(c.ID) == 0 || len(c.ID) > MaxKey || op == Reserve && (c.Hold < 1 || c.Hold > MaxHold) {
+			return fmt.Errorf("store: check %d: %w", i, ErrID)
+		}
+	}
+	return nil
+}
