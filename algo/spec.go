@@ -56,12 +56,15 @@ type Spec struct {
 	Cold     float64  // warm_up: how many times longer a cold request takes than a warm one
 	Ordinal  int64    // tells limits of the same shape on one key apart
 
-	most       int64 // largest admissible cost
-	n, per     int64 // the rate, reduced: n per per µs
-	capQ, capR int64 // the capacity in time: capQ + capR/n µs
-	oneQ, oneR int64 // the price of cost 1 in time
-	steps      int64 // interval: steps from empty to full
-	longest    int64 // sliding_log: longest period
+	most       int64  // largest admissible cost
+	n, per     int64  // the rate, reduced: n per per µs
+	capQ, capR int64  // the capacity in time: capQ + capR/n µs
+	oneQ, oneR int64  // the price of cost 1 in time
+	unit       uint64 // n, if every state fits into a word (see word.go)
+	capW       int64  // the capacity in n-ths of a µs
+	aheadW     int64  // MaxWait in n-ths of a µs
+	steps      int64  // interval: steps from empty to full
+	longest    int64  // sliding_log: longest period
 	warm       warmSpec
 	shape      uint64
 }
@@ -128,7 +131,10 @@ func (p *Spec) checkRate() error {
 func (p *Spec) compileKind() error {
 	switch p.Kind {
 	case TokenBucket:
-		return p.compileBucket(p.Burst)
+		if err := p.compileBucket(p.Burst); err != nil {
+			return err
+		}
+		p.compileWord()
 	case LeakyBucket:
 		return p.compileBucket(p.Burst + 1) // one at the outlet, the rest in the queue
 	case IntervalBucket:
@@ -166,6 +172,18 @@ func (p *Spec) checkSpeed() error {
 		return ErrRate
 	}
 	return nil
+}
+
+// Wall reports whether the algorithm's windows are aligned to the time of day,
+// so that it has to be asked with wall-clock instants.
+func (p *Spec) Wall() bool {
+	switch p.Kind {
+	case FixedWindow:
+		return !p.FirstHit
+	case SlidingWindow, WeightedWindow:
+		return true
+	}
+	return false
 }
 
 // Shape identifies the state that a spec works on: specs of equal shape share

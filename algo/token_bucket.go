@@ -21,11 +21,6 @@ func (p *Spec) compileBucket(capacity int64) error {
 	return nil
 }
 
-// Bucket returns the integers that a token bucket runs on: the unit n (states
-// count in n-ths of a µs), and in that unit the price of cost 1. A capacity of
-// b costs b times the price.
-func (p *Spec) Bucket() (unit, price int64) { return p.n, p.per }
-
 // price returns the time that cost takes, as whole µs and n-ths of a µs.
 func (p *Spec) price(cost int64) (q, r int64) {
 	if cost == 1 {

@@ -20,17 +20,19 @@ const (
 	// Spend takes every check's cost, or none of them if one is denied. Cost 0
 	// peeks: it is decided with the others and spends nothing.
 	Spend Op = iota
-	// Reserve spends, and remembers the cost under the check's ID for Hold.
+	// Reserve spends, and remembers the cost under the check's ID for Hold. An ID
+	// counts per key and shape; while it is open, reserving it again is a
+	// repetition: it gets the first answer and spends nothing.
 	Reserve
 	// Commit settles the reservation with the check's ID: Cost is what it really
-	// took. Less than reserved is given back, more becomes a debt, and 0 cancels.
-	// A booking that waits is given back only if nothing was booked after it.
-	// The verdict's Allowed tells whether there was anything to settle: a second
-	// Commit, or one after the reservation expired, changes nothing.
+	// took. Less than reserved is given back, more becomes a debt. From a booking
+	// that is still waiting something is given back only if nothing was booked
+	// after it. The verdict's Allowed tells whether there was anything to settle:
+	// a second Commit, or one after the reservation expired, changes nothing.
 	Commit
 	// Refund gives the cost back: at most what is still counted.
 	Refund
-	// Reset forgets the key.
+	// Reset forgets the key and its reservations.
 	Reset
 )
 
@@ -69,12 +71,14 @@ const MaxKey = 1024
 // MaxHold is the longest time in µs that a reservation is kept.
 const MaxHold = algo.MaxAhead
 
-// Faults of the input. They are never a reason to let a request pass.
+// Faults of the input, which are never a reason to let a request pass; and
+// ErrFull, by which a store with bounded memory refuses a reservation.
 var (
 	ErrKey  = errors.New("key must be 1 to 1024 bytes long")
 	ErrCost = errors.New("cost must be 0 to 1e15")
 	ErrID   = errors.New("reservation needs an ID of 1 to 1024 bytes and a hold time of 1µs to 366 days")
 	ErrOp   = errors.New("operation not supported by this store")
+	ErrFull = errors.New("no memory left for another reservation")
 )
 
 // Validate reports the first fault of the input.

@@ -1,0 +1,150 @@
+package memstore
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-limiter/sluice/algo"
+	"github.com/sluice-limiter/sluice/internal/clock"
+)
+
+// Cell is the state of one limit without keys: what a store keeps per key, and
+// as fast as a word in memory can be.
+type Cell struct {
+	_     [64]byte // no neighbour's writes on our cache line
+	slot  slot
+	spec  atomic.Pointer[algo.Spec]
+	clock *clock.Clock
+	epoch int64
+	rest  rest
+	_     [64]byte
+}
+
+// NewCell returns a fresh cell for p.
+func NewCell(p *algo.Spec, c *clock.Clock) *Cell {
+	cell := &Cell{clock: c, epoch: c.Start() - year}
+	cell.spec.Store(p)
+	cell.slot.unit.Store(p.WordUnit())
+	return cell
+}
+
+// Spec returns the limit.
+func (c *Cell) Spec() *algo.Spec { return c.spec.Load() }
+
+// Allow takes a cost of 1, now or not at all.
+func (c *Cell) Allow() bool {
+	now := c.clock.Now() - c.epoch
+	for uint64(now) <= algo.MaxWordTime {
+		w := c.slot.word.Load()
+		p := c.spec.Load() // after the word: a change of the limit changes both
+		if p.WordUnit() == 0 {
+			break
+		}
+		next, allowed, easy := p.AllowWord(w, now)
+		switch {
+		case !easy:
+			return c.Take(1, 0).Allowed
+		case allowed:
+			if c.slot.word.CompareAndSwap(w, next) {
+				return true
+			}
+		case c.slot.word.Load() == w:
+			return false
+		}
+	}
+	return c.Take(1, 0).Allowed
+}
+
+// Take decides cost now, accepting to wait for maxWait µs.
+func (c *Cell) Take(cost, maxWait int64) algo.Verdict {
+	v, _ := c.Book(nil, cost, maxWait)
+	return v
+}
+
+// Book decides cost at the time t, or now if t is nil, and returns the mark by
+// which [Cell.Cancel] knows the booking again.
+func (c *Cell) Book(t *time.Time, cost, maxWait int64) (algo.Verdict, algo.Mark) {
+	p, st, now := c.begin(t)
+	v := algo.Check(p, &st, now, cost, maxWait)
+	switch {
+	case v.Allowed && cost > 0:
+		algo.Spend(p, &st, now, cost)
+		mark := p.Mark(&st)
+		c.save(p, &st, now)
+		return v, mark
+	case cost > 0 && algo.Cut(p, &st, now):
+		c.save(p, &st, now)
+	default:
+		c.slot.release()
+	}
+	return v, algo.Mark{}
+}
+
+// begin holds the cell and returns its state at t, or now if t is nil.
+func (c *Cell) begin(t *time.Time) (*algo.Spec, algo.State, int64) {
+	c.slot.hold(key{})
+	p := c.spec.Load()
+	return p, c.slot.load(&c.rest, c.epoch), c.now(p, t)
+}
+
+func (c *Cell) now(p *algo.Spec, t *time.Time) int64 {
+	now := int64(0)
+	if t != nil {
+		now = max(c.clock.At(*t), c.epoch)
+	} else {
+		now = c.clock.Now()
+	}
+	if p.Wall() {
+		now = c.clock.Wall(now)
+	}
+	return now
+}
+
+func (c *Cell) save(p *algo.Spec, st *algo.State, now int64) {
+	x := &c.rest
+	if wordFits(p, now-c.epoch) {
+		x = nil
+	}
+	c.slot.save(x, p, st, c.epoch)
+}
+
+// Refund gives cost back.
+func (c *Cell) Refund(cost int64) {
+	p, st, now := c.begin(nil)
+	algo.Refund(p, &st, now, cost)
+	c.save(p, &st, now)
+}
+
+// Spend takes cost without asking: a debt.
+func (c *Cell) Spend(cost int64) {
+	p, st, now := c.begin(nil)
+	algo.Spend(p, &st, now, cost)
+	c.save(p, &st, now)
+}
+
+// Cancel gives a booking back if nothing was booked after it.
+func (c *Cell) Cancel(cost int64, mark algo.Mark) {
+	p, st, now := c.begin(nil)
+	algo.Cancel(p, &st, now, cost, mark)
+	c.save(p, &st, now)
+}
+
+// Reset forgets everything that was spent.
+func (c *Cell) Reset() {
+	p, _, now := c.begin(nil)
+	c.save(p, &algo.State{}, now)
+}
+
+// SetSpec changes the limit. A new shape starts fresh, else what was spent
+// stays spent.
+func (c *Cell) SetSpec(p *algo.Spec) {
+	c.slot.hold(key{})
+	now := c.now(p, nil)
+	st := algo.State{}
+	if p.Shape() == c.spec.Load().Shape() {
+		st = c.slot.load(&c.rest, c.epoch)
+		algo.Refund(p, &st, now, 0) // writes the state in the new unit
+	}
+	c.spec.Store(p)
+	c.save(p, &st, now)
+}

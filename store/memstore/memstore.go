@@ -1,0 +1,136 @@
+// Package memstore keeps the state of limits in this process.
+//
+// It needs no goroutine and no sweep: keys that carry no information any more
+// give their place to new ones as those come, and at the cap the least valuable
+// of at least 32 candidates is forgotten. A token bucket is decided with one
+// compare-and-swap and without a lock; nothing is written on denial. A decision
+// over several checks holds all of their keys, decides, writes and lets go, so
+// nobody ever sees half of it.
+package memstore
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-limiter/sluice/algo"
+	"github.com/sluice-limiter/sluice/internal/clock"
+	"github.com/sluice-limiter/sluice/store"
+)
+
+// DefaultMaxBytes is the cap of a store that is given none: about five million
+// token buckets.
+const DefaultMaxBytes = 256 << 20
+
+// Store keeps the state of limits in this process. It is safe for concurrent
+// use and needs no closing.
+type Store struct {
+	clock *clock.Clock
+	epoch int64
+	hash  hasher
+	table table
+	open  reservations
+
+	maxBytes, maxKeys int64
+	bytes, keys       atomic.Int64
+	evicted           atomic.Int64
+	forgotten         atomic.Int64
+	maxed             atomic.Bool   // the cap has been reached
+	hand              atomic.Uint64 // where evictAnywhere goes on
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Option sets up a Store.
+type Option func(*Store)
+
+// MaxBytes caps the memory of the store. Below 64 KiB it is raised to that.
+func MaxBytes(n int64) Option {
+	return func(s *Store) { s.maxBytes = max(n, 64<<10) }
+}
+
+// MaxKeys caps the number of keys instead of the memory; both can be capped.
+// Under concurrent use it may be passed by as many keys as there are callers.
+func MaxKeys(n int64) Option {
+	return func(s *Store) { s.maxKeys = max(n, 1) }
+}
+
+// WithClock lets the store take the time from now, which may jump. Without it
+// the store uses the machine's monotonic clock.
+func WithClock(now func() time.Time) Option {
+	return func(s *Store) { s.clock = clock.Func(now) }
+}
+
+// WithCoarseClock lets the store use a coarse clock.
+func WithCoarseClock(c *clock.Coarse) Option {
+	return func(s *Store) { s.clock = c.Clock() }
+}
+
+// New returns an empty store. Its memory grows with its keys, up to the cap.
+func New(opts ...Option) *Store {
+	s := &Store{hash: newHasher()}
+	for _, o := range opts {
+		o(s)
+	}
+	if s.maxBytes == 0 {
+		s.maxBytes = DefaultMaxBytes
+		if s.maxKeys > 0 {
+			s.maxBytes = math.MaxInt64 / 2
+		}
+	}
+	if s.maxKeys == 0 {
+		s.maxKeys = math.MaxInt64
+	}
+	if s.clock == nil {
+		s.clock = clock.System()
+	}
+	s.epoch = s.clock.Start() - year // a clock that goes back a little stays on our scale
+	s.table.init()
+	s.open.init()
+	return s
+}
+
+const year = 366 * 24 * 3600 * 1e6
+
+// Stats is what a store tells of itself.
+type Stats struct {
+	Keys         int64 // keys that have a place, idle ones included
+	Bytes        int64 // memory that they take
+	Evicted      int64 // keys that gave way at the cap
+	Forgotten    int64 // those of them that still carried information: their limits began anew
+	Reservations int64 // open reservations
+}
+
+// Stats returns the store's figures.
+func (s *Store) Stats() Stats {
+	return Stats{s.keys.Load(), s.bytes.Load(), s.evicted.Load(), s.forgotten.Load(), s.open.count()}
+}
+
+// Take implements [store.Store]. It never blocks on anything but other calls
+// and does not look at ctx.
+func (s *Store) Take(_ context.Context, op store.Op, checks []store.Check) error {
+	if err := store.Validate(op, checks); err != nil {
+		return err
+	}
+	switch {
+	case op == store.Reserve:
+		return s.reserve(checks)
+	case op == store.Spend && len(checks) == 1:
+		c := &checks[0]
+		c.Verdict = s.take(s.hash.key(c.Key, c.Spec.Shape()), c.Spec, c.Cost, c.MaxWait)
+	case op == store.Spend:
+		s.takeAll(checks)
+	default:
+		for i := range checks {
+			s.change(op, &checks[i])
+		}
+	}
+	return nil
+}
+
+// TakeOne is Take with [store.Spend] for a single check, without the detour
+// through a slice. The input must be valid.
+func (s *Store) TakeOne(name string, p *algo.Spec, cost, maxWait int64) algo.Verdict {
+	return s.take(s.hash.key(name, p.Shape()), p, cost, maxWait)
+}

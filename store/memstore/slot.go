@@ -1,0 +1,126 @@
+package memstore
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/sluice-limiter/sluice/algo"
+)
+
+// Flags of a slot's word, above those of algo. A moved slot is dead: its key
+// was copied elsewhere or dropped, and must be looked up again. A held slot
+// belongs to one goroutine until it is released.
+const (
+	moved uint64 = 1 << 63
+	held  uint64 = 1 << 62
+	flags        = moved | held
+)
+
+// asked marks, in a slot's unit, a key that was denied while the store was at
+// its cap. Somebody is asking for it, so it is forgotten after the others.
+const asked uint64 = 1 << 63
+
+// slot holds one key. A token bucket whose state fits into a word lives in the
+// slot alone, unit tells in which parts of a µs the word counts, and it is
+// decided by one compare-and-swap. With unit 0 the word is State.T, the rest of
+// the state is in a [rest] beside the page, and both belong to whoever holds the
+// slot.
+type slot struct {
+	hi, lo atomic.Uint64 // whose: 128 bits of seeded hash; both zero: nobody's yet
+	word   atomic.Uint64
+	unit   atomic.Uint64
+}
+
+// rest is what does not fit into a slot.
+type rest struct {
+	f, g int64
+	more []int64
+}
+
+func (s *slot) is(k key) bool { return s.hi.Load() == k.hi && s.lo.Load() == k.lo }
+
+// unitOf returns the unit without the asked mark.
+func (s *slot) unitOf() uint64 { return s.unit.Load() &^ asked }
+
+// hold waits until nobody holds the slot and takes it. It fails if the slot is
+// dead or no longer the key's.
+func (s *slot) hold(k key) bool {
+	for spins := 0; ; spins++ {
+		w := s.word.Load()
+		switch {
+		case w&moved != 0:
+			return false
+		case w&held != 0:
+			pause(spins)
+		case s.word.CompareAndSwap(w, w|held):
+			if s.is(k) {
+				return true
+			}
+			s.word.Store(w)
+			return false
+		}
+	}
+}
+
+// release gives a held slot back unchanged.
+func (s *slot) release() { s.word.Store(s.word.Load() &^ held) }
+
+// kill makes a live slot dead, unless it is held or has changed since w was
+// read.
+func (s *slot) kill(w uint64) bool {
+	return w&flags == 0 && s.word.CompareAndSwap(w, w|moved)
+}
+
+// idleSince returns the instant, in µs since the epoch, from which the state w
+// of a slot carries no information.
+func (s *slot) idleSince(w uint64) int64 {
+	t := int64(w &^ (flags | algo.WordAhead))
+	if unit := s.unitOf(); unit > 1 {
+		return t/int64(unit) + 1
+	}
+	return t
+}
+
+// wordFits reports whether a state of p, now being in µs since the epoch, can be
+// kept in a word.
+func wordFits(p *algo.Spec, now int64) bool {
+	return p.WordUnit() != 0 && uint64(now) <= algo.MaxWordTime
+}
+
+// load returns the state of a held slot; x is the place beside it, which a word
+// does not need.
+func (s *slot) load(x *rest, epoch int64) algo.State {
+	w := s.word.Load() &^ flags
+	if unit := s.unitOf(); unit != 0 {
+		return algo.WordState(w, unit, epoch)
+	}
+	st := algo.State{F: x.f, G: x.g, Ahead: w&algo.WordAhead != 0, More: x.more}
+	if t := int64(w &^ algo.WordAhead); t > 0 {
+		st.T = t + epoch
+	}
+	return st
+}
+
+// save writes the state of a held slot and releases it: as a word of p if x is
+// nil, else with x beside it.
+func (s *slot) save(x *rest, p *algo.Spec, st *algo.State, epoch int64) {
+	if x == nil {
+		s.unit.Store(p.WordUnit())
+		s.word.Store(p.StateWord(st, epoch))
+		return
+	}
+	x.f, x.g, x.more = st.F, st.G, st.More
+	w := uint64(max(0, st.T-epoch))
+	if st.Ahead {
+		w |= algo.WordAhead
+	}
+	s.unit.Store(0)
+	s.word.Store(w)
+}
+
+// pause lets the holder of a slot get on.
+func pause(spins int) {
+	if spins > 16 {
+		runtime.Gosched()
+	}
+}

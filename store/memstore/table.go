@@ -1,0 +1,135 @@
+package memstore
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	pageSlots = 128
+	reach     = 32                    // a key lies within this many slots of its home
+	homes     = pageSlots - reach + 1 // so no reach leaves its page
+	pageBytes = pageSlots * 32
+	restBytes = pageSlots * 40
+)
+
+type (
+	slots [pageSlots]slot
+	rests [pageSlots]rest
+)
+
+// page is the unit of growth: a full page splits in two, nothing else moves,
+// and no memory is thrown away. Keys hash to a page by the bits of a directory
+// (extendible hashing) and to a home slot inside it.
+type page struct {
+	mu    sync.Mutex // guards adding, dropping and moving keys; not their states
+	slots atomic.Pointer[slots]
+	rests atomic.Pointer[rests] // nil until a key needs one
+	depth uint                  // how many directory bits all its keys share
+	bits  uint64                // those bits
+}
+
+// entry is one place of a directory. The slots stand here too, which saves the
+// most common path, a token bucket that is there, a hop.
+type entry struct {
+	slots atomic.Pointer[slots]
+	page  atomic.Pointer[page]
+}
+
+type directory struct {
+	depth   uint
+	entries []entry
+}
+
+// shard is a directory that grows by itself. The shards take unequal shares of
+// the keys, so that they do not all split at the same time: the load of all
+// pages together stays even however many keys there are.
+type shard struct {
+	mu  sync.Mutex // guards changes of the directory; taken after a page's
+	dir atomic.Pointer[directory]
+	_   [48]byte
+}
+
+const shards = 16
+
+// shardOf maps the first byte of a hash to a shard. Shard i gets a share that
+// grows with 2^(i/16).
+var shardOf = func() (of [256]uint8) {
+	ends := [shards]int{11, 23, 35, 48, 61, 75, 90, 105, 121, 138, 155, 173, 193, 213, 234, 256}
+	s := 0
+	for i := range of {
+		if i == ends[s] {
+			s++
+		}
+		of[i] = uint8(s)
+	}
+	return of
+}()
+
+// table finds slots by key.
+type table struct {
+	shards [shards]shard
+}
+
+var emptySlots slots // what a page has before its first key; never written
+
+func (t *table) init() {
+	for i := range t.shards {
+		d := &directory{entries: make([]entry, 1)}
+		d.entries[0].slots.Store(&emptySlots)
+		d.entries[0].page.Store(&page{})
+		t.shards[i].dir.Store(d)
+	}
+}
+
+// bits returns the bits of the key that the directory of its shard uses, the
+// first one highest.
+func (k key) bits() uint64 { return k.hi << 8 }
+
+// home returns the first slot that the key may lie in.
+func (k key) home() uint64 { return (k.lo >> 32) * homes >> 32 }
+
+func (t *table) entry(k key) *entry {
+	d := t.shards[shardOf[k.hi>>56]].dir.Load()
+	return &d.entries[k.bits()>>(64-d.depth)]
+}
+
+// find returns the key's slot in s, or nil.
+func (s *slots) find(k key) *slot {
+	home := k.home()
+	for i := home; i < home+reach; i++ {
+		if s := &s[i%pageSlots]; s.hi.Load() == k.hi && s.lo.Load() == k.lo {
+			return s
+		}
+	}
+	return nil
+}
+
+// find returns the key's slot, or nil. The slot may be dead.
+func (t *table) find(k key) *slot { return t.entry(k).slots.Load().find(k) }
+
+// ref is a slot with the place beside it.
+type ref struct {
+	*slot
+	page *page
+	i    int
+}
+
+// ref returns the key's slot together with its page.
+func (t *table) ref(k key) (ref, bool) {
+	p := t.entry(k).page.Load()
+	ss := p.slots.Load()
+	if ss == nil {
+		return ref{}, false
+	}
+	home := k.home()
+	for i := home; i < home+reach; i++ {
+		if s := &ss[i%pageSlots]; s.is(k) {
+			return ref{s, p, int(i)}, true
+		}
+	}
+	return ref{}, false
+}
+
+// covers reports whether the page is the one for the key.
+func (p *page) covers(k key) bool { return k.bits()>>(64-p.depth) == p.bits }
