@@ -82,11 +82,12 @@ func (p *Spec) checkLog(s *State, now, asked, cost int64) Verdict {
 	e := s.entries()
 	v := Verdict{Allowed: true, X: maxInt64}
 	for i, w := range p.Windows {
-		used := e.used(s.F, now, w.Period)
-		if left := w.Count - used; left < v.X {
-			v.X, v.Window = left, uint8(i)
+		left := w.Count - e.used(s.F, now, w.Period)
+		if left < v.X && v.Allowed {
+			v.Window = uint8(i)
 		}
-		if used+asked <= w.Count {
+		v.X = min(v.X, left)
+		if asked <= left {
 			continue
 		}
 		// The entry before the first that may stay has to leave.

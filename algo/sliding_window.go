@@ -18,10 +18,12 @@ func (p *Spec) slideAt(s *State, now int64) slide {
 	if now < end { // at most one sub-window ahead, unless the clock went back
 		return slide{min(end, now+size), 0, s.F}
 	}
-	next := now - now%size + size
-	v := slide{end: next, gone: min(ceilDiv(next-end, size), p.Sub)}
+	v := slide{end: end, gone: min((now-end)/size+1, p.Sub)}
 	for i := range p.Sub - v.gone {
 		v.used += s.sub(i)
+	}
+	if v.end += v.gone * size; v.used == 0 { // aligned, whatever the clock did before
+		v.end, v.gone = now-now%size+size, p.Sub
 	}
 	return v
 }

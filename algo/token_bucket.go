@@ -31,7 +31,7 @@ func (p *Spec) price(cost int64) (q, r int64) {
 
 // bucketAt returns the instant of full recovery as of now: never in the past,
 // in this spec's unit, and cut to what the limit allows.
-func (p *Spec) bucketAt(s *State, now int64) (t, f int64, ahead bool) {
+func (p *Spec) bucketAt(s *State, now int64) (t, f int64, cut bool) {
 	t, f = s.T, s.F
 	if s.G != p.n && f > 0 { // another rate wrote it: the same instant in our unit, rounded up
 		f = mulDivCeil(f, p.n, s.G)
@@ -45,9 +45,9 @@ func (p *Spec) bucketAt(s *State, now int64) (t, f int64, ahead bool) {
 		limit += p.MaxWait
 	}
 	if t-now > limit || t-now == limit && f > p.capR {
-		t, f = now+limit, p.capR
+		return now + limit, p.capR, true
 	}
-	return t, f, s.Ahead
+	return t, f, false
 }
 
 func (p *Spec) checkBucket(s *State, now, asked, cost, maxWait int64) Verdict {
@@ -98,12 +98,11 @@ func (p *Spec) refundBucket(s *State, now, cost int64) {
 }
 
 func (p *Spec) cutBucket(s *State, now int64) bool {
-	t, f, _ := p.bucketAt(s, now)
-	if s.T <= now || t == s.T {
-		return false
+	t, f, cut := p.bucketAt(s, now)
+	if cut {
+		p.putBucket(s, now, t, f)
 	}
-	p.putBucket(s, now, t, f)
-	return true
+	return cut
 }
 
 func (p *Spec) putBucket(s *State, now, t, f int64) {

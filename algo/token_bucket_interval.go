@@ -25,10 +25,10 @@ func (p *Spec) compileInterval() error {
 }
 
 // intervalAt returns the instant of full recovery, the steps until then and
-// the tokens missing now.
-func (p *Spec) intervalAt(s *State, now int64) (t, steps, missing int64) {
+// the tokens missing now, cut to what the limit allows.
+func (p *Spec) intervalAt(s *State, now int64) (t, steps, missing int64, cut bool) {
 	if s.T <= now {
-		return now, 0, 0
+		return now, 0, 0, false
 	}
 	t = s.T
 	limit := p.steps * p.Period
@@ -36,20 +36,19 @@ func (p *Spec) intervalAt(s *State, now int64) (t, steps, missing int64) {
 		limit += p.MaxWait
 	}
 	if t-now > limit {
-		t = now + limit
+		t, cut = now+limit, true
 	}
 	steps = ceilDiv(t-now, p.Period)
 	missing = steps*p.Count - min(s.F, p.Count-1)
 	if !s.Ahead && missing > p.Burst { // the limit shrank: empty, no less
-		missing = p.Burst
 		t -= (steps - p.steps) * p.Period
-		steps = p.steps
+		steps, missing, cut = p.steps, p.Burst, true
 	}
-	return t, steps, missing
+	return t, steps, missing, cut
 }
 
 func (p *Spec) checkInterval(s *State, now, asked, cost, maxWait int64) Verdict {
-	t, steps, missing := p.intervalAt(s, now)
+	t, steps, missing, _ := p.intervalAt(s, now)
 	wait := int64(0)
 	if over := missing + asked - p.Burst; over > 0 {
 		wait = t - (steps-ceilDiv(over, p.Count))*p.Period - now
@@ -67,24 +66,23 @@ func (p *Spec) checkInterval(s *State, now, asked, cost, maxWait int64) Verdict 
 }
 
 func (p *Spec) spendInterval(s *State, now, cost int64) {
-	t, steps, missing := p.intervalAt(s, now)
+	t, steps, missing, _ := p.intervalAt(s, now)
 	// More debt than the limit allows is forgotten.
-	most := p.Burst + p.MaxWait/p.Period*p.Count
+	most := p.Burst + (p.MaxWait/p.Period+1)*p.Count
 	p.putInterval(s, t, steps, min(missing+cost, most))
 }
 
 func (p *Spec) refundInterval(s *State, now, cost int64) {
-	t, steps, missing := p.intervalAt(s, now)
+	t, steps, missing, _ := p.intervalAt(s, now)
 	p.putInterval(s, t, steps, max(0, missing-cost))
 }
 
 func (p *Spec) cutInterval(s *State, now int64) bool {
-	t, steps, missing := p.intervalAt(s, now)
-	if s.T <= now || t == s.T {
-		return false
+	t, steps, missing, cut := p.intervalAt(s, now)
+	if cut {
+		p.putInterval(s, t, steps, missing)
 	}
-	p.putInterval(s, t, steps, missing)
-	return true
+	return cut
 }
 
 // putInterval writes the state in which missing tokens are gone and full

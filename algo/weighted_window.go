@@ -13,11 +13,10 @@ func (p *Spec) weightedAt(s *State, now int64) weighted {
 	if now < end {
 		return weighted{min(end, now+p.Period), s.F, s.G}
 	}
-	w := weighted{end: now - now%p.Period + p.Period}
-	if w.end-end <= p.Period {
-		w.old = s.F
+	if now < end+p.Period && s.F > 0 {
+		return weighted{end: end + p.Period, old: s.F}
 	}
-	return w
+	return weighted{end: now - now%p.Period + p.Period}
 }
 
 func (p *Spec) weightedUsed(w weighted, now int64) int64 {

@@ -34,6 +34,9 @@ const (
 	Refund
 	// Reset forgets the key and its reservations.
 	Reset
+	// Cancel gives back a Spend that was told to wait, known by its Mark, if
+	// nothing was booked after it.
+	Cancel
 )
 
 // Check is one limit asked about one key.
@@ -46,6 +49,7 @@ type Check struct {
 	Hold    int64  // how long a reservation is kept, µs: Reserve
 
 	Verdict algo.Verdict // the answer
+	Mark    algo.Mark    // names an allowed Spend that has to wait, for Cancel
 }
 
 // Store keeps the state of limits.
@@ -83,7 +87,7 @@ var (
 
 // Validate reports the first fault of the input.
 func Validate(op Op, checks []Check) error {
-	if op > Reset {
+	if op > Cancel {
 		return fmt.Errorf("store: operation %d: %w", op, ErrOp)
 	}
 	for i := range checks {

@@ -57,13 +57,13 @@ func (c *Cell) Allow() bool {
 
 // Take decides cost now, accepting to wait for maxWait µs.
 func (c *Cell) Take(cost, maxWait int64) algo.Verdict {
-	v, _ := c.Book(nil, cost, maxWait)
+	v, _, _ := c.Book(nil, cost, maxWait)
 	return v
 }
 
 // Book decides cost at the time t, or now if t is nil, and returns the mark by
-// which [Cell.Cancel] knows the booking again.
-func (c *Cell) Book(t *time.Time, cost, maxWait int64) (algo.Verdict, algo.Mark) {
+// which [Cell.Cancel] knows the booking again, and the limit that decided.
+func (c *Cell) Book(t *time.Time, cost, maxWait int64) (algo.Verdict, algo.Mark, *algo.Spec) {
 	p, st, now := c.begin(t)
 	v := algo.Check(p, &st, now, cost, maxWait)
 	switch {
@@ -71,13 +71,13 @@ func (c *Cell) Book(t *time.Time, cost, maxWait int64) (algo.Verdict, algo.Mark)
 		algo.Spend(p, &st, now, cost)
 		mark := p.Mark(&st)
 		c.save(p, &st, now)
-		return v, mark
+		return v, mark, p
 	case cost > 0 && algo.Cut(p, &st, now):
 		c.save(p, &st, now)
 	default:
 		c.slot.release()
 	}
-	return v, algo.Mark{}
+	return v, algo.Mark{}, p
 }
 
 // begin holds the cell and returns its state at t, or now if t is nil.

@@ -28,7 +28,11 @@ func (s *Store) change(op store.Op, c *store.Check) {
 	default:
 		now := s.at(c.Spec, s.clock.Now())
 		st := s.load(r)
-		algo.Refund(c.Spec, &st, now, c.Cost)
+		if op == store.Cancel {
+			c.Verdict.Allowed = algo.Cancel(c.Spec, &st, now, c.Cost, c.Mark)
+		} else {
+			algo.Refund(c.Spec, &st, now, c.Cost)
+		}
 		s.save(r, c.Spec, &st, now)
 	}
 }

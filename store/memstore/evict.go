@@ -86,9 +86,18 @@ func (s *Store) kill(v victim, now int64) bool {
 	s.keys.Add(-1)
 	s.evicted.Add(1)
 	if v.slot.idleSince(v.word) >= now {
-		s.forgotten.Add(1)
+		s.warn(s.forgotten.Add(1), now)
 	}
 	return true
+}
+
+// warn tells the log, at most once a second, that keys in use are forgotten.
+func (s *Store) warn(forgotten, now int64) {
+	last := s.logged.Load()
+	if s.logger != nil && (last == 0 || now-last >= 1e6) && s.logged.CompareAndSwap(last, now) {
+		s.logger.Warn("memstore: full, and forgets keys in use, whose limits begin anew: raise its cap",
+			"forgotten", forgotten, "keys", s.keys.Load(), "bytes", s.bytes.Load())
+	}
 }
 
 // evictAnywhere forgets one key: the best victim of at least 32 in the next

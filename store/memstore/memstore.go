@@ -10,6 +10,7 @@ package memstore
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"sync/atomic"
 	"time"
@@ -38,6 +39,9 @@ type Store struct {
 	forgotten         atomic.Int64
 	maxed             atomic.Bool   // the cap has been reached
 	hand              atomic.Uint64 // where evictAnywhere goes on
+
+	logger *slog.Logger
+	logged atomic.Int64
 }
 
 var _ store.Store = (*Store)(nil)
@@ -60,6 +64,12 @@ func MaxKeys(n int64) Option {
 // the store uses the machine's monotonic clock.
 func WithClock(now func() time.Time) Option {
 	return func(s *Store) { s.clock = clock.Func(now) }
+}
+
+// WithLogger sends a warning to l, at most once a second, when the store is full
+// and forgets keys that are in use.
+func WithLogger(l *slog.Logger) Option {
+	return func(s *Store) { s.logger = l }
 }
 
 // WithCoarseClock lets the store use a coarse clock.
@@ -116,7 +126,7 @@ func (s *Store) Take(_ context.Context, op store.Op, checks []store.Check) error
 	switch {
 	case op == store.Reserve:
 		return s.reserve(checks)
-	case op == store.Spend && len(checks) == 1:
+	case op == store.Spend && len(checks) == 1 && checks[0].MaxWait == 0:
 		c := &checks[0]
 		c.Verdict = s.take(s.hash.key(c.Key, c.Spec.Shape()), c.Spec, c.Cost, c.MaxWait)
 	case op == store.Spend:

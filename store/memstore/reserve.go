@@ -114,7 +114,7 @@ func (s *Store) openAll(d *several, now int64) {
 		if _, expired := s.open.all[t]; !expired {
 			s.bytes.Add(reservationBytes)
 		}
-		s.open.all[t] = reservation{p.Cost, p.mark, p.Verdict, now + p.Verdict.Wait, now + p.Hold}
+		s.open.all[t] = reservation{p.Cost, p.Mark, p.Verdict, now + p.Verdict.Wait, now + p.Hold}
 	}
 }
 

@@ -19,7 +19,6 @@ type part struct {
 	fresh uint64
 	state algo.State
 	last  *algo.Spec // the last to have spent
-	mark  algo.Mark
 }
 
 // several is a decision over several checks.
@@ -202,7 +201,7 @@ func (s *Store) spendPart(d *several, p *part, now int64, allowed bool) {
 	case allowed:
 		algo.Spend(p.Spec, &first.state, at, p.Cost)
 		first.last = p.Spec
-		p.mark = p.Spec.Mark(&first.state)
+		p.Mark = p.Spec.Mark(&first.state)
 	case !p.Verdict.Allowed && algo.Cut(p.Spec, &first.state, at):
 		first.last = p.Spec
 	}

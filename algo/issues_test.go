@@ -1,0 +1,33 @@
+package algo_test
+
+import (
+	"testing"
+
+	"github.com/sluice-limiter/sluice/algo"
+)
+
+// TestIntervalBookingIsKept: a booking that fits into the limit's maximum wait must
+// be spent, also where that wait is no multiple of the interval.
+func TestIntervalBookingIsKept(t *testing.T) {
+	p := compile(t, algo.Spec{Kind: algo.IntervalBucket, Count: 1, Period: 10, Burst: 1, MaxWait: 5})
+	var s algo.State
+	algo.Decide(p, &s, 100, 1, 0)
+	if v := algo.Decide(p, &s, 106, 1, 5); !v.Allowed || v.Wait != 4 {
+		t.Fatalf("the next step is 4 µs away: %+v", v)
+	}
+	if v := algo.Decide(p, &s, 106, 1, 5); v.Allowed {
+		t.Errorf("the same token was booked twice: %+v", v)
+	}
+}
+
+// TestCutKeepsTheFractionToo: a denial after a step back must write what it
+// answered from, else its RetryAfter is a microsecond short.
+func TestCutKeepsTheFractionToo(t *testing.T) {
+	p := compile(t, algo.Spec{Kind: algo.TokenBucket, Count: 2, Period: 1, Burst: 2}) // full in 1 µs
+	var s algo.State
+	algo.Decide(p, &s, 10, 1, 0)     // full again at 10.5
+	v := algo.Decide(p, &s, 9, 2, 0) // the clock goes back: cut to 10
+	if retry := p.RetryAfter(v); v.Allowed || retry != 1 || !algo.Check(p, &s, 9+retry, 2, 0).Allowed {
+		t.Errorf("%+v, then at 10: %+v", v, algo.Check(p, &s, 10, 2, 0))
+	}
+}

@@ -1,0 +1,218 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/sluice-limiter/sluice/algo"
+	"github.com/sluice-limiter/sluice/algo/algotest"
+	"github.com/sluice-limiter/sluice/store"
+)
+
+// testEquivalence sends the same random stream into the store and the model: many
+// keys, all operations, all algorithms, changing limits, the clock going on and
+// back. All answers are equal.
+func testEquivalence(t testing.TB, s *suite) {
+	seed := algotest.Seed(t, s.seed)
+	for _, kind := range algotest.Kinds() {
+		left := s.steps
+		for n := uint64(0); left > 0; n++ {
+			p := s.pair(t, algotest.Rand(seed+uint64(kind), n), kind)
+			p.TB = named{t, fmt.Sprintf("seed %d, %s, round %d", seed, algotest.KindName(kind), n)}
+			for range min(left, 400) {
+				if left--; !p.step() {
+					break
+				}
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}
+
+// pair is a store and the model with the same clock.
+type pair struct {
+	*world
+	*algotest.Stream
+	model  store.Store
+	limits []*limit
+	open   []ticket
+	trace  map[string][]string // by key
+	serial int
+}
+
+// limit is one that changes while the stream runs; its shape stays.
+type limit struct {
+	name string
+	def  algo.Spec
+	spec *algo.Spec
+}
+
+// ticket is a reservation that may be open.
+type ticket struct {
+	check store.Check
+	until int64
+}
+
+func (s *suite) pair(t testing.TB, r *rand.Rand, kind algo.Kind) *pair {
+	p := &pair{world: s.world(t), trace: map[string][]string{}}
+	p.model = algotest.NewModel(p.now)
+	kinds := []algo.Kind{kind, kind, algotest.Pick(r, algotest.Kinds())}
+	for i, k := range kinds {
+		def := algotest.RandomSpec(r, k)
+		def.Ordinal = int64(i)
+		p.limits = append(p.limits, &limit{fmt.Sprint("limit ", i), def, compile(t, def)})
+	}
+	p.Stream = algotest.NewStream(r, p.limits[0].def)
+	p.Now = p.clock.Load()
+	return p
+}
+
+// step does one random thing to both; false ends the stream.
+func (p *pair) step() bool {
+	r := p.Rand
+	if p.Step() > start+longest {
+		return false
+	}
+	p.clock.Store(p.Now)
+	switch k := r.IntN(100); {
+	case k < 62:
+		p.both(store.Spend, p.checks(1+max(0, r.IntN(6)-3)))
+	case k < 74:
+		p.reserve()
+	case k < 82:
+		p.settle()
+	case k < 90:
+		p.both(store.Refund, p.checks(1))
+	case k < 92:
+		p.both(store.Reset, p.checks(1))
+	case k < 96:
+		l := algotest.Pick(r, p.limits)
+		l.def = algotest.RandomChange(r, l.def)
+		l.spec = compile(p, l.def)
+	default:
+		p.back()
+	}
+	return !p.Failed()
+}
+
+// checks draws the checks of one call.
+func (p *pair) checks(n int) []store.Check {
+	var checks []store.Check
+	for range n {
+		l := algotest.Pick(p.Rand, p.limits)
+		cost := min(p.Cost(), algo.MaxCount)
+		if p.Rand.IntN(3) == 0 {
+			cost = p.Rand.Int64N(4)
+		}
+		checks = append(checks, store.Check{
+			Key: fmt.Sprint("key ", p.Rand.IntN(4)), Spec: l.spec, Cost: cost, MaxWait: p.Patience(),
+		})
+	}
+	return checks
+}
+
+// reserve opens a reservation, or repeats one.
+func (p *pair) reserve() {
+	if n := len(p.open); n > 0 && p.Rand.IntN(6) == 0 {
+		p.both(store.Reserve, []store.Check{p.open[p.Rand.IntN(n)].check})
+		return
+	}
+	checks := p.checks(1 + p.Rand.IntN(2))
+	for i := range checks {
+		p.serial++
+		checks[i].ID = fmt.Sprint("id ", p.serial)
+		checks[i].Hold = algotest.LogUniform(p.Rand, store.MaxHold)
+	}
+	p.both(store.Reserve, checks)
+	for _, c := range checks {
+		p.open = append(p.open, ticket{c, p.Now + c.Hold})
+	}
+}
+
+// settle commits a reservation, which may have expired or be settled already.
+func (p *pair) settle() {
+	if len(p.open) == 0 {
+		return
+	}
+	c := algotest.Pick(p.Rand, p.open).check
+	c.Cost = algotest.Pick(p.Rand, []int64{0, c.Cost, c.Cost / 2, min(c.Cost+1, algo.MaxCount)})
+	p.both(store.Commit, []store.Check{c})
+}
+
+// back takes the clock back. What is as good as new now may have been forgotten,
+// which a step back would show, so it is reset; likewise expired reservations.
+func (p *pair) back() {
+	for _, l := range p.limits {
+		for k := range 4 {
+			c := store.Check{Key: fmt.Sprint("key ", k), Spec: l.spec}
+			if v := p.both(store.Spend, []store.Check{c})[0].Verdict; l.spec.ResetAfter(v) == 0 {
+				p.both(store.Reset, []store.Check{c})
+			}
+		}
+	}
+	open := p.open[:0]
+	for _, o := range p.open {
+		if o.until > p.Now {
+			open = append(open, o)
+		}
+	}
+	p.open = open
+	p.Now -= algotest.LogUniform(p.Rand, 30*24*3600*1_000_000)
+	p.clock.Store(p.Now)
+}
+
+// both carries out a call on the store and on the model, and compares.
+func (p *pair) both(op store.Op, checks []store.Check) []store.Check {
+	p.Helper()
+	want := append([]store.Check(nil), checks...)
+	if err := p.model.Take(context.Background(), op, want); err != nil {
+		p.Fatalf("model: %v", err)
+	}
+	err := p.store.Take(context.Background(), op, checks)
+	for i := range checks {
+		p.note(op, i, len(checks), &checks[i], &want[i])
+	}
+	if err != nil {
+		p.bad(checks[0].Key, "take: %v", err)
+	}
+	for i := range checks {
+		if a, b := answer(op, &checks[i]), answer(op, &want[i]); a != b {
+			p.bad(checks[i].Key, "check %d of %d: got %s, want %s", i+1, len(checks), a, b)
+		}
+	}
+	return checks
+}
+
+// answer is what is compared.
+func answer(op store.Op, c *store.Check) string {
+	v, p := c.Verdict, c.Spec
+	switch op {
+	case store.Refund, store.Reset:
+		return ""
+	case store.Commit:
+		return fmt.Sprint("settled ", v.Allowed)
+	}
+	return fmt.Sprintf("allowed %v never %v wait %d remaining %d retry %d reset %d window %d",
+		v.Allowed, v.Never, v.Wait, p.Remaining(v), p.RetryAfter(v), p.ResetAfter(v), v.Window)
+}
+
+func (p *pair) note(op store.Op, i, n int, got, want *store.Check) {
+	name := [...]string{"spend", "reserve", "commit", "refund", "reset"}[op]
+	line := fmt.Sprintf("at +%dµs: %s %d (%d of %d, max wait %d, id %q, hold %d) of %s: %s; model: %s", p.Now-start, name,
+		got.Cost, i+1, n, got.MaxWait, got.ID, got.Hold, p.limitOf(got), answer(op, got), answer(op, want))
+	p.trace[got.Key] = append(p.trace[got.Key], line)
+}
+
+func (p *pair) limitOf(c *store.Check) string { return algotest.Describe(*c.Spec) }
+
+// bad reports a difference with the last steps of its key.
+func (p *pair) bad(key, format string, args ...any) {
+	p.Helper()
+	lines := p.trace[key]
+	p.Fatalf("%s: %s\n%s", key, fmt.Sprintf(format, args...), strings.Join(lines[max(0, len(lines)-20):], "\n"))
+}
