@@ -150,14 +150,14 @@ func Cancel(p *Spec, s *State, now, cost int64, mark Mark) bool {
 }
 
 // Mark identifies the newest booking of a state.
-type Mark struct{ A, B int64 }
+type Mark struct{ A, B, C int64 }
 
 // Mark returns the mark of the newest booking in s.
 func (p *Spec) Mark(s *State) Mark {
 	if p.Kind == WarmUp && len(s.More) == warmWords {
-		return Mark{s.More[warmNext], s.More[warmFrac]}
+		return Mark{s.More[warmNext], s.More[warmFrac], 0}
 	}
-	return Mark{s.T, s.F}
+	return Mark{s.T, s.F, s.G}
 }
 
 // Books reports whether the algorithm books the future, so that a caller may

@@ -52,7 +52,7 @@ func TestSlidingWindowOfOneIsFixed(t *testing.T) {
 	one := newWalk(t, r, algo.Spec{Kind: algo.SlidingWindow, Count: 7, Period: 100, Sub: 1})
 	fixed := compile(t, algo.Spec{Kind: algo.FixedWindow, Count: 7, Period: 100})
 	var s algo.State
-	for range 5000 {
+	for range 1000 {
 		now, cost := one.Step(), one.Cost()
 		a, b := one.decide(cost, 0), algo.Decide(fixed, &s, now, cost, 0)
 		if a != b {

@@ -12,7 +12,7 @@ import (
 // TestSoakChangeOfWindows changes the limit again and again: counts are kept, so a
 // smaller limit binds at once and a larger one frees at once.
 func TestSoakChangeOfWindows(t *testing.T) {
-	eachKind(t, algotest.Rounds(80, 10_000), func(t testing.TB, r *rand.Rand, kind algo.Kind) {
+	eachKind(t, algotest.Rounds(40, 10_000), func(t testing.TB, r *rand.Rand, kind algo.Kind) {
 		w := newWalk(t, r, tame(r, kind))
 		if w.spec.Books() {
 			return
@@ -158,5 +158,28 @@ func TestShape(t *testing.T) {
 	calendar.Bounds = []int64{10, 20, 30}
 	if compile(t, calendar).Shape() != c {
 		t.Errorf("a calendar boundary is no change")
+	}
+}
+
+// TestChangeOfWarmUp: what is owed stays owed, whatever the new rate.
+func TestChangeOfWarmUp(t *testing.T) {
+	seed := algotest.Seed(t, *seedFlag)
+	for n := range uint64(200) {
+		r := algotest.Rand(seed, n)
+		w := newWalk(t, r, tame(r, algo.WarmUp))
+		for range 8 {
+			w.Step()
+			w.decide(w.cost(), w.patience())
+		}
+		def := algotest.RandomChange(r, w.def)
+		def.Warm, def.Cold = max(1, w.def.Warm/2), 5
+		next := compile(t, def)
+		if next.Shape() != w.spec.Shape() {
+			w.bad("the shape changed")
+		}
+		before, after := algo.Check(w.spec, &w.state, w.Now, 0, 0), algo.Check(next, &w.state, w.Now, 0, 0)
+		if before != after {
+			w.bad("%+v before the change, %+v after", before, after)
+		}
 	}
 }

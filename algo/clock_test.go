@@ -64,7 +64,7 @@ func TestSoakClockBack(t *testing.T) {
 			w.bad("the step back granted %d, was %d", got, was)
 		}
 		if kind == algo.WarmUp {
-			return // see TestWarmUpClockBack
+			return // see TestSoakWarmUpClockBack
 		}
 		limit := recovery(w.def, w.Now)
 		if book && w.spec.Books() {

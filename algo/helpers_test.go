@@ -44,6 +44,10 @@ func eachKind(t *testing.T, rounds int, run func(t testing.TB, r *rand.Rand, kin
 	t.Helper()
 	seed := algotest.Seed(t, *seedFlag)
 	for _, kind := range algotest.Kinds() {
+		rounds := rounds
+		if kind == algo.WarmUp {
+			rounds = rounds/5 + 1 // its oracle is slow
+		}
 		t.Run(algotest.KindName(kind), func(t *testing.T) {
 			t.Parallel()
 			for n := range uint64(rounds) {

@@ -112,7 +112,7 @@ func departuresApart(w *walk, out *algotest.Oracle) {
 func TestSoakRefundsAndDebts(t *testing.T) {
 	eachKind(t, algotest.Rounds(150, 20_000), func(t testing.TB, r *rand.Rand, kind algo.Kind) {
 		if kind == algo.WarmUp {
-			return // its refunds are judged in TestWarmUpRefund
+			return // its refunds are judged in TestSoakWarmUpRefund
 		}
 		w := newWalk(t, r, tame(r, kind))
 		for range 60 {
@@ -156,7 +156,7 @@ func (w *walk) force(cost int64) {
 func TestSoakRefundRestores(t *testing.T) {
 	eachKind(t, algotest.Rounds(300, 20_000), func(t testing.TB, r *rand.Rand, kind algo.Kind) {
 		if kind == algo.WarmUp {
-			return // see TestWarmUpRefund
+			return // see TestSoakWarmUpRefund
 		}
 		w := newWalk(t, r, tame(r, kind))
 		for range 20 {

@@ -85,9 +85,15 @@ func (p *Spec) spendBucket(s *State, now, cost int64) {
 }
 
 func (p *Spec) refundBucket(s *State, now, cost int64) {
-	t, f, _ := p.bucketAt(s, now)
 	q, r := p.price(cost)
-	t, f = t-min(q, 2*MaxSpan), f-r
+	p.moveBack(s, now, min(q, 2*MaxSpan), r)
+}
+
+// moveBack brings the instant of full recovery q + r/n µs nearer, at most to
+// now.
+func (p *Spec) moveBack(s *State, now, q, r int64) {
+	t, f, _ := p.bucketAt(s, now)
+	t, f = t-q, f-r
 	if f < 0 {
 		t, f = t-1, f+p.n
 	}

@@ -17,7 +17,7 @@ func TestWarmUpClosedForm(t *testing.T) {
 			def := algo.Spec{Kind: algo.WarmUp, Count: rate, Period: 1e6, Warm: 3_000_000, Cold: cold}
 			w := newWalk(t, algotest.Rand(1, 1), def)
 			w.Now = 1e15
-			for k := range 60 {
+			for k := range 40 {
 				w.decide(1+int64(k%3), forever)
 			}
 		}
@@ -64,10 +64,10 @@ func TestWarmUpRepeats(t *testing.T) {
 	}
 }
 
-// TestWarmUpRefund gives back what was just taken: the wait is what it was.
-func TestWarmUpRefund(t *testing.T) {
+// TestSoakWarmUpRefund gives back what was just taken: the wait is what it was.
+func TestSoakWarmUpRefund(t *testing.T) {
 	seed := algotest.Seed(t, *seedFlag)
-	for n := range uint64(2000) {
+	for n := range uint64(algotest.Rounds(300, 20_000)) {
 		r := algotest.Rand(seed, n)
 		w := newWalk(t, r, tame(r, algo.WarmUp))
 		for range 10 {
@@ -109,11 +109,11 @@ func TestWarmUpRefundWhileCold(t *testing.T) {
 	algo.Refund(p, &s, 1e15, 1) // nothing is owed
 }
 
-// TestWarmUpClockBack: the wait after the step back is at most that of the last
+// TestSoakWarmUpClockBack: the wait after the step back is at most that of the last
 // write, however far it went.
-func TestWarmUpClockBack(t *testing.T) {
+func TestSoakWarmUpClockBack(t *testing.T) {
 	seed := algotest.Seed(t, *seedFlag)
-	for n := range uint64(1000) {
+	for n := range uint64(algotest.Rounds(200, 20_000)) {
 		w, before := stepBack(t, algotest.Rand(seed, n), algo.WarmUp, true)
 		v := algo.Decide(w.spec, &w.state, w.Now, 1, 0)
 		w.note("back: %+v", v)

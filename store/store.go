@@ -25,9 +25,9 @@ const (
 	// repetition: it gets the first answer and spends nothing.
 	Reserve
 	// Commit settles the reservation with the check's ID: Cost is what it really
-	// took. Less than reserved is given back, more becomes a debt. From a booking
-	// that is still waiting something is given back only if nothing was booked
-	// after it. The verdict's Allowed tells whether there was anything to settle:
+	// took. What is less than reserved is given back, as far as this very spend
+	// still counts; what is more becomes a debt. From a booking that is still
+	// waiting something is given back only if nothing was booked after it. The verdict's Allowed tells whether there was anything to settle:
 	// a second Commit, or one after the reservation expired, changes nothing.
 	Commit
 	// Refund gives the cost back: at most what is still counted.

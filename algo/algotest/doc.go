@@ -10,6 +10,8 @@
 //	at 0s    cost 20            -> allow remaining 0 reset 2s
 //	at 0s    cost 1 wait 100ms  -> allow wait 100ms     # the most it may wait
 //	at 0s    cost 0             -> deny retry 200ms     # cost 0 is a peek
+//	at 0s    cost 5 wait 1s as b -> allow wait 600ms    # a booking with a name
+//	at 0s    cancel 5 as b      -> settled              # given back, or unsettled
 //	at 1s    refund 3
 //	at 1s    reserve 5 as job hold 10s -> allow
 //	at 3s    commit 2 as job    -> settled              # or unsettled

@@ -38,6 +38,7 @@ type ticket struct {
 // reservation is what Commit must know of a Reserve.
 type reservation struct {
 	cost    int64
+	at      int64 // when it was spent
 	ready   int64 // until this instant the booking waits
 	until   int64 // from this instant on it is expired
 	mark    algo.Mark
@@ -114,7 +115,7 @@ func (m *Model) commit(c *store.Check, now int64) bool {
 	case unused > 0 && now < r.ready:
 		algo.Cancel(c.Spec, s, now, unused, r.mark)
 	case unused > 0:
-		algo.Refund(c.Spec, s, now, unused)
+		algo.Return(c.Spec, s, now, unused, r.at, r.mark)
 	}
 	return true
 }
@@ -161,7 +162,7 @@ func (d *draft) decide(op store.Op, c *store.Check, now int64) {
 		c.Mark = c.Spec.Mark(s)
 	}
 	if op == store.Reserve {
-		d.open[t] = reservation{c.Cost, now + c.Verdict.Wait, now + c.Hold, c.Spec.Mark(s), c.Verdict}
+		d.open[t] = reservation{c.Cost, now, now + c.Verdict.Wait, now + c.Hold, c.Spec.Mark(s), c.Verdict}
 	}
 }
 

@@ -71,7 +71,7 @@ func TestModelRefusesBadInputBeforeItActs(t *testing.T) {
 		{"no ID", store.Reserve, store.Check{Key: "k", Spec: p, Cost: 1, Hold: 1}, store.ErrID},
 		{"no hold", store.Reserve, store.Check{Key: "k", Spec: p, Cost: 1, ID: "id"}, store.ErrID},
 		{"commit without ID", store.Commit, store.Check{Key: "k", Spec: p, Cost: 1}, store.ErrID},
-		{"unknown operation", store.Reset + 1, good, store.ErrOp},
+		{"unknown operation", store.Cancel + 1, good, store.ErrOp},
 	} {
 		err := b.Take(context.Background(), c.op, []store.Check{good, c.bad})
 		if !errors.Is(err, c.want) {
@@ -85,7 +85,7 @@ func TestModelRefusesBadInputBeforeItActs(t *testing.T) {
 
 func TestModelTakesNoChecks(t *testing.T) {
 	b := newBench(t)
-	for op := store.Spend; op <= store.Reset; op++ {
+	for op := store.Spend; op <= store.Cancel; op++ {
 		b.take(op)
 	}
 }

@@ -30,7 +30,8 @@ type step struct {
 
 	at    int64 // µs after the base instant
 	op    store.Op
-	check store.Check // all but the spec
+	check store.Check // all but the spec, the ID and the mark
+	id    string      // of the reservation, or of the booking that a cancel names
 	on    []string    // names of the limits that are asked; all if empty
 	want  []want
 }
@@ -163,9 +164,15 @@ func (s *script) knows(name string) bool {
 	return slices.ContainsFunc(s.steps, func(st step) bool { return st.limit != nil && st.limit.name == name })
 }
 
+// booked reports whether a cost was spent under that name before.
+func (s *script) booked(id string) bool {
+	return slices.ContainsFunc(s.steps, func(st step) bool { return st.op == store.Spend && st.id == id })
+}
+
 // requests are the verbs of a request.
 var requests = map[string]store.Op{
-	"cost": store.Spend, "reserve": store.Reserve, "commit": store.Commit, "refund": store.Refund, "reset": store.Reset,
+	"cost": store.Spend, "reserve": store.Reserve, "commit": store.Commit,
+	"refund": store.Refund, "reset": store.Reset, "cancel": store.Cancel,
 }
 
 func (s *script) parseRequest(w *words, st *step) (err error) {
@@ -175,7 +182,7 @@ func (s *script) parseRequest(w *words, st *step) (err error) {
 	verb := w.next()
 	op, ok := requests[verb]
 	if !ok {
-		return fmt.Errorf("%q: expected cost, reserve, commit, refund or reset", verb)
+		return fmt.Errorf("%q: expected cost, reserve, commit, cancel, refund or reset", verb)
 	}
 	if len(s.steps) == 0 {
 		return errors.New("expected a limit before the first request")
@@ -191,8 +198,11 @@ func (s *script) parseRequest(w *words, st *step) (err error) {
 			return err
 		}
 	}
-	if (op == store.Reserve || op == store.Commit) && st.check.ID == "" {
+	if (op == store.Reserve || op == store.Commit || op == store.Cancel) && st.id == "" {
 		return fmt.Errorf("expected %s N as ID", verb)
+	}
+	if op == store.Cancel && !s.booked(st.id) {
+		return fmt.Errorf("%q: expected the name of a booking, given by cost N as ID", st.id)
 	}
 	if w.take().text == "" {
 		return nil
@@ -210,8 +220,8 @@ func (s *script) parseDetail(w *words, st *step) (err error) {
 		w.next()
 	case name == "wait" && spends:
 		st.check.MaxWait, err = parseDuration(w.next())
-	case name == "as" && (st.op == store.Reserve || st.op == store.Commit):
-		st.check.ID = w.next()
+	case name == "as" && st.op != store.Refund && st.op != store.Reset:
+		st.id = w.next()
 	case name == "hold" && st.op == store.Reserve:
 		st.check.Hold, err = parseDuration(w.next())
 	case name == "key":
@@ -257,7 +267,8 @@ func (s *script) parseWants(w *words, st *step) error {
 
 // verdicts are the words that stand by themselves.
 var verdicts = map[store.Op][]string{
-	store.Spend: {"allow", "deny"}, store.Reserve: {"allow", "deny"}, store.Commit: {"settled", "unsettled"},
+	store.Spend: {"allow", "deny"}, store.Reserve: {"allow", "deny"},
+	store.Commit: {"settled", "unsettled"}, store.Cancel: {"settled", "unsettled"},
 }
 
 func parseWant(w *words, op store.Op) (want, error) {
@@ -265,7 +276,7 @@ func parseWant(w *words, op store.Op) (want, error) {
 	if slices.Contains(verdicts[op], first.text) {
 		return want{field: "verdict", value: first.text, col: first.col}, nil
 	}
-	if op == store.Commit {
+	if op == store.Commit || op == store.Cancel {
 		return want{}, fmt.Errorf("%q: expected settled or unsettled", first.text)
 	}
 	if !slices.Contains([]string{"remaining", "retry", "reset", "wait", "by"}, first.text) {

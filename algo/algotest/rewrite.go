@@ -12,7 +12,7 @@ import (
 func rewrite(f *file) (string, error) {
 	lines := append([]string(nil), f.lines...)
 	for _, s := range f.scripts {
-		p := &player{}
+		p := newPlayer()
 		p.store = NewModel(p.now)
 		if err := p.play(s); err != nil {
 			return "", fmt.Errorf("%s:%d: %w", f.name, p.line, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluice-limiter/sluice/algo"
 	"github.com/sluice-limiter/sluice/store"
 )
 
@@ -40,7 +41,7 @@ func Run(t *testing.T, open func(t testing.TB, now func() time.Time) store.Store
 
 // run plays one script and reports all differences.
 func (f *file) run(t *testing.T, s script, open func(t testing.TB, now func() time.Time) store.Store) {
-	p := &player{}
+	p := newPlayer()
 	p.store = open(t, p.now)
 	if err := p.play(s); err != nil {
 		t.Fatalf("%s:%d: %v", f.name, p.line, err)
@@ -77,8 +78,12 @@ type player struct {
 	clock  int64
 	line   int // of the step that is being played
 	limits []*limit
+	marks  map[booking]algo.Mark
 	diffs  []diff
 }
+
+// booking names what a cost step spent in one limit, for a later cancel.
+type booking struct{ key, limit, id string }
 
 // diff is an expected value that was not met.
 type diff struct {
@@ -95,6 +100,8 @@ func (d diff) String() string {
 	}
 	return fmt.Sprintf("%s: got %s, want %s", name, d.got, d.value)
 }
+
+func newPlayer() *player { return &player{marks: map[booking]algo.Mark{}} }
 
 func (p *player) now() time.Time { return base.Add(time.Duration(p.clock) * time.Microsecond) }
 
@@ -128,13 +135,16 @@ func (p *player) change(l *limit) {
 func (p *player) ask(st step) error {
 	var a answer
 	for _, l := range p.asked(st.on) {
-		c := st.check
-		c.Spec = l.spec
-		a.limits, a.checks = append(a.limits, l), append(a.checks, c)
+		a.limits, a.checks = append(a.limits, l), append(a.checks, p.check(st, l))
 	}
 	p.clock = st.at
 	if err := p.store.Take(context.Background(), st.op, a.checks); err != nil {
 		return err
+	}
+	for i, l := range a.limits {
+		if st.op == store.Spend && st.id != "" {
+			p.marks[booking{st.check.Key, l.name, st.id}] = a.checks[i].Mark
+		}
 	}
 	for _, x := range st.want {
 		got := a.value(st.op, x)
@@ -143,6 +153,19 @@ func (p *player) ask(st step) error {
 		}
 	}
 	return nil
+}
+
+// check is what the step asks of one limit.
+func (p *player) check(st step, l *limit) store.Check {
+	c := st.check
+	c.Spec = l.spec
+	switch st.op {
+	case store.Reserve, store.Commit:
+		c.ID = st.id
+	case store.Cancel:
+		c.Mark = p.marks[booking{c.Key, l.name, st.id}]
+	}
+	return c
 }
 
 // asked returns the limits with the given names, in the order of the names; all

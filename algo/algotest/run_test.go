@@ -21,7 +21,7 @@ func playText(t *testing.T, text string, stores ...store.Store) []string {
 	}
 	var reports []string
 	for _, s := range f.scripts {
-		p := &player{}
+		p := newPlayer()
 		p.store = NewModel(p.now)
 		if len(stores) > 0 {
 			p.store = stores[0]
@@ -50,6 +50,7 @@ func TestRunnerCanFail(t *testing.T) {
 		{head + "at 0s cost 20 -> reset 1s", "x.txt:3: reset: got 2s, want 1s"},
 		{head + "at 0s cost 20\nat 0s cost 3 wait 1s -> wait 0s", "x.txt:4: wait: got 300ms, want 0s"},
 		{head + "at 0s commit 1 as job -> settled", "x.txt:3: verdict: got unsettled, want settled"},
+		{head + "at 0s cost 1 as b\nat 0s cancel 1 as b\nat 0s cancel 1 as b -> settled", "x.txt:5: verdict: got unsettled, want settled"},
 		{named + "at 0s cost 6 -> deny by a", "x.txt:4: by: got b, want a"},
 		{named + "at 0s cost 1 -> allow b: remaining 9", "x.txt:4: b: remaining: got 4, want 9"},
 		{named + "at 0s cost 6 -> deny a: deny", "x.txt:4: a: verdict: got allow, want deny"},
@@ -88,11 +89,13 @@ func TestRunnerSeesWrongStores(t *testing.T) {
 	}
 	for _, f := range files {
 		for _, s := range f.scripts {
-			p := &player{store: generous{}}
+			p := newPlayer()
+			p.store = generous{}
 			if err := p.play(s); err != nil || len(p.diffs) == 0 && s.name != "unlimited_allows_all" {
 				t.Errorf("%s: %s: a store that allows all passes, error %v", f.name, s.name, err)
 			}
-			p = &player{store: broken{}}
+			p = newPlayer()
+			p.store = broken{}
 			if err := p.play(s); !errors.Is(err, errBroken) {
 				t.Errorf("%s: %s: error of the store: got %v", f.name, s.name, err)
 			}
@@ -102,7 +105,7 @@ func TestRunnerSeesWrongStores(t *testing.T) {
 
 func TestTheClockFollowsTheScript(t *testing.T) {
 	var seen []string
-	p := &player{}
+	p := newPlayer()
 	p.store = spy(func() { seen = append(seen, p.now().Format(time.RFC3339Nano)) })
 	f, err := parse("x.txt", "script s\nlimit unlimited\nat 1.000001s cost 1\nat -1h cost 1\nat 1y reset")
 	if err != nil {

@@ -37,7 +37,7 @@ func (c *Cell) Allow() bool {
 	for uint64(now) <= algo.MaxWordTime {
 		w := c.slot.word.Load()
 		p := c.spec.Load() // after the word: a change of the limit changes both
-		if p.WordUnit() == 0 {
+		if unit := p.WordUnit(); unit == 0 || c.slot.unit.Load() != unit {
 			break
 		}
 		next, allowed, easy := p.AllowWord(w, now)
@@ -57,27 +57,33 @@ func (c *Cell) Allow() bool {
 
 // Take decides cost now, accepting to wait for maxWait µs.
 func (c *Cell) Take(cost, maxWait int64) algo.Verdict {
-	v, _, _ := c.Book(nil, cost, maxWait)
-	return v
+	return c.Book(nil, cost, maxWait).Verdict
 }
 
-// Book decides cost at the time t, or now if t is nil, and returns the mark by
-// which [Cell.Cancel] knows the booking again, and the limit that decided.
-func (c *Cell) Book(t *time.Time, cost, maxWait int64) (algo.Verdict, algo.Mark, *algo.Spec) {
+// Booking is an answer with what is needed to take it back later.
+type Booking struct {
+	algo.Verdict
+	Spec *algo.Spec // the limit that decided
+	At   int64      // the instant of the decision
+	Mark algo.Mark
+}
+
+// Book decides cost at the time t, or now if t is nil.
+func (c *Cell) Book(t *time.Time, cost, maxWait int64) Booking {
 	p, st, now := c.begin(t)
 	v := algo.Check(p, &st, now, cost, maxWait)
+	b := Booking{Verdict: v, Spec: p, At: now}
 	switch {
 	case v.Allowed && cost > 0:
 		algo.Spend(p, &st, now, cost)
-		mark := p.Mark(&st)
+		b.Mark = p.Mark(&st)
 		c.save(p, &st, now)
-		return v, mark, p
 	case cost > 0 && algo.Cut(p, &st, now):
 		c.save(p, &st, now)
 	default:
 		c.slot.release()
 	}
-	return v, algo.Mark{}, p
+	return b
 }
 
 // begin holds the cell and returns its state at t, or now if t is nil.
@@ -108,6 +114,13 @@ func (c *Cell) save(p *algo.Spec, st *algo.State, now int64) {
 	c.slot.save(x, p, st, c.epoch)
 }
 
+// Return gives back cost of a booking, as far as it still counts.
+func (c *Cell) Return(cost int64, b Booking) {
+	p, st, now := c.begin(nil)
+	algo.Return(p, &st, now, cost, b.At, b.Mark)
+	c.save(p, &st, now)
+}
+
 // Refund gives cost back.
 func (c *Cell) Refund(cost int64) {
 	p, st, now := c.begin(nil)
@@ -122,10 +135,10 @@ func (c *Cell) Spend(cost int64) {
 	c.save(p, &st, now)
 }
 
-// Cancel gives a booking back if nothing was booked after it.
-func (c *Cell) Cancel(cost int64, mark algo.Mark) {
+// Cancel gives back cost of a booking that waits, if nothing was booked after it.
+func (c *Cell) Cancel(cost int64, b Booking) {
 	p, st, now := c.begin(nil)
-	algo.Cancel(p, &st, now, cost, mark)
+	algo.Cancel(p, &st, now, cost, b.Mark)
 	c.save(p, &st, now)
 }
 

@@ -66,7 +66,7 @@ func (s *Store) settle(k key, c *store.Check, r reservation) {
 	case clock < r.ready:
 		algo.Cancel(c.Spec, &st, now, unused, r.mark)
 	default:
-		algo.Refund(c.Spec, &st, now, unused)
+		algo.Return(c.Spec, &st, now, unused, r.at, r.mark)
 	}
 	s.save(ref, c.Spec, &st, now)
 }

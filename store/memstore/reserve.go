@@ -13,6 +13,7 @@ type reservation struct {
 	cost    int64
 	mark    algo.Mark
 	verdict algo.Verdict
+	at      int64 // when it was spent, by the clock of its algorithm
 	ready   int64 // until then the booking waits
 	expires int64
 }
@@ -114,7 +115,7 @@ func (s *Store) openAll(d *several, now int64) {
 		if _, expired := s.open.all[t]; !expired {
 			s.bytes.Add(reservationBytes)
 		}
-		s.open.all[t] = reservation{p.Cost, p.Mark, p.Verdict, now + p.Verdict.Wait, now + p.Hold}
+		s.open.all[t] = reservation{p.Cost, p.Mark, p.Verdict, s.at(p.Spec, now), now + p.Verdict.Wait, now + p.Hold}
 	}
 }
 

@@ -41,6 +41,7 @@ type pair struct {
 	model  store.Store
 	limits []*limit
 	open   []ticket
+	booked []booking
 	trace  map[string][]string // by key
 	serial int
 }
@@ -56,6 +57,12 @@ type limit struct {
 type ticket struct {
 	check store.Check
 	until int64
+}
+
+// booking is a spend that was told to wait, with the mark that the model gave it.
+type booking struct {
+	check store.Check
+	model algo.Mark
 }
 
 func (s *suite) pair(t testing.TB, r *rand.Rand, kind algo.Kind) *pair {
@@ -80,8 +87,10 @@ func (p *pair) step() bool {
 	}
 	p.clock.Store(p.Now)
 	switch k := r.IntN(100); {
+	case k < 60:
+		p.spend()
 	case k < 62:
-		p.both(store.Spend, p.checks(1+max(0, r.IntN(6)-3)))
+		p.cancel()
 	case k < 74:
 		p.reserve()
 	case k < 82:
@@ -98,6 +107,24 @@ func (p *pair) step() bool {
 		p.back()
 	}
 	return !p.Failed()
+}
+
+// spend makes a call of one check or a few.
+func (p *pair) spend() {
+	checks := p.checks(1 + max(0, p.Rand.IntN(6)-3))
+	want := p.both(store.Spend, checks)
+	if c := checks[0]; len(checks) == 1 && c.Verdict.Allowed && c.Verdict.Wait > 0 {
+		p.booked = append(p.booked, booking{c, want[0].Mark})
+	}
+}
+
+// cancel gives a booking back, mostly the newest.
+func (p *pair) cancel() {
+	if n := len(p.booked); n > 0 {
+		i := n - 1 - p.Rand.IntN(min(n, 1+p.Rand.IntN(3)))
+		p.both(store.Cancel, []store.Check{p.booked[i].check}, p.booked[i].model)
+		p.booked = append(p.booked[:i], p.booked[i+1:]...)
+	}
 }
 
 // checks draws the checks of one call.
@@ -166,10 +193,15 @@ func (p *pair) back() {
 	p.clock.Store(p.Now)
 }
 
-// both carries out a call on the store and on the model, and compares.
-func (p *pair) both(op store.Op, checks []store.Check) []store.Check {
+// both carries out a call on the store and on the model, and compares. It returns
+// the model's answers. marks are those of the model: a mark means something only to
+// the store that gave it.
+func (p *pair) both(op store.Op, checks []store.Check, marks ...algo.Mark) []store.Check {
 	p.Helper()
 	want := append([]store.Check(nil), checks...)
+	for i, mark := range marks {
+		want[i].Mark = mark
+	}
 	if err := p.model.Take(context.Background(), op, want); err != nil {
 		p.Fatalf("model: %v", err)
 	}
@@ -185,7 +217,7 @@ func (p *pair) both(op store.Op, checks []store.Check) []store.Check {
 			p.bad(checks[i].Key, "check %d of %d: got %s, want %s", i+1, len(checks), a, b)
 		}
 	}
-	return checks
+	return want
 }
 
 // answer is what is compared.
@@ -194,7 +226,7 @@ func answer(op store.Op, c *store.Check) string {
 	switch op {
 	case store.Refund, store.Reset:
 		return ""
-	case store.Commit:
+	case store.Commit, store.Cancel:
 		return fmt.Sprint("settled ", v.Allowed)
 	}
 	return fmt.Sprintf("allowed %v never %v wait %d remaining %d retry %d reset %d window %d",
@@ -202,7 +234,7 @@ func answer(op store.Op, c *store.Check) string {
 }
 
 func (p *pair) note(op store.Op, i, n int, got, want *store.Check) {
-	name := [...]string{"spend", "reserve", "commit", "refund", "reset"}[op]
+	name := [...]string{"spend", "reserve", "commit", "refund", "reset", "cancel"}[op]
 	line := fmt.Sprintf("at +%dµs: %s %d (%d of %d, max wait %d, id %q, hold %d) of %s: %s; model: %s", p.Now-start, name,
 		got.Cost, i+1, n, got.MaxWait, got.ID, got.Hold, p.limitOf(got), answer(op, got), answer(op, want))
 	p.trace[got.Key] = append(p.trace[got.Key], line)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/sluice-limiter/sluice/algo"
+	"github.com/sluice-limiter/sluice/algo/algotest"
 	"github.com/sluice-limiter/sluice/store"
 )
 
@@ -135,5 +136,63 @@ func testCancel(t testing.TB, s *suite) {
 	w.commit(p, "c", 0, true) // the newest: all comes back
 	if d := book("d"); d.Wait != 300_000 {
 		t.Errorf("after the newest was cancelled the next waits %d, want 300000", d.Wait)
+	}
+}
+
+// testCancelSpend gives back spends that were told to wait, known by their mark.
+func testCancelSpend(t testing.TB, s *suite) {
+	for _, def := range []algo.Spec{
+		{Kind: algo.TokenBucket, Count: 100, Period: 1e6, Burst: 1},
+		{Kind: algo.TokenBucket, Count: 1_000_003, Period: 1e10, Burst: 1},
+		{Kind: algo.IntervalBucket, Count: 1, Period: 10_000, Burst: 1},
+		{Kind: algo.LeakyBucket, Count: 100, Period: 1e6, Burst: 10},
+	} {
+		w := s.world(t)
+		p := compile(t, def)
+		book := func() store.Check {
+			return w.take(store.Spend, store.Check{Key: "k", Spec: p, Cost: 1, MaxWait: 1e9})[0]
+		}
+		book()
+		a, b := book(), book()
+		if a.Verdict.Wait == 0 || b.Verdict.Wait <= a.Verdict.Wait {
+			t.Errorf("%s: bookings wait %d and %d", algotest.Describe(def), a.Verdict.Wait, b.Verdict.Wait)
+		}
+		if w.take(store.Cancel, a)[0].Verdict.Allowed {
+			t.Errorf("%s: a booking was given back though another came after it", algotest.Describe(def))
+		}
+		if !w.take(store.Cancel, b)[0].Verdict.Allowed {
+			t.Errorf("%s: the newest booking was not given back", algotest.Describe(def))
+		}
+		if c := book(); c.Verdict.Wait != b.Verdict.Wait {
+			t.Errorf("%s: the next waits %d, want %d", algotest.Describe(def), c.Verdict.Wait, b.Verdict.Wait)
+		}
+		w.take(store.Reset, store.Check{Key: "k", Spec: p})
+		if w.take(store.Cancel, a)[0].Verdict.Allowed {
+			t.Errorf("%s: a booking was given back though the key was reset", algotest.Describe(def))
+		}
+	}
+}
+
+// testCancelByAnOldLimit: a cancel that gives nothing back changes nothing, also if
+// it comes with the limit as it was before a change.
+func testCancelByAnOldLimit(t testing.TB, s *suite) {
+	w := s.world(t)
+	def := algo.Spec{Kind: algo.TokenBucket, Count: 100, Period: 1e6, Burst: 1}
+	before := compile(t, def)
+	def.Count = 97
+	after := compile(t, def)
+	book := func(p *algo.Spec, op store.Op, id string) store.Check {
+		return w.take(op, store.Check{Key: "k", Spec: p, Cost: 1, MaxWait: 1e9, ID: id, Hold: 1e9})[0]
+	}
+	book(before, store.Spend, "")
+	a, _ := book(before, store.Spend, ""), book(before, store.Reserve, "r")
+	book(after, store.Spend, "")
+	want := after.ResetAfter(w.spend("k", after, 0))
+	if w.take(store.Cancel, a)[0].Verdict.Allowed {
+		t.Errorf("a booking was given back though others came after it")
+	}
+	w.commit(before, "r", 0, true)
+	if got := after.ResetAfter(w.spend("k", after, 0)); got != want {
+		t.Errorf("full after %dµs, was %dµs before two cancels that gave nothing back", got, want)
 	}
 }

@@ -45,6 +45,8 @@ var parts = []struct {
 	{"reservation", testReservation},
 	{"reservation expires", testExpiry},
 	{"reservation cancelled", testCancel},
+	{"spend cancelled", testCancelSpend},
+	{"cancel by an old limit", testCancelByAnOldLimit},
 	{"concurrent spend", testConcurrentSpend},
 	{"concurrent several", testConcurrentSeveral},
 	{"equivalence", testEquivalence},

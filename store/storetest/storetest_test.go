@@ -12,3 +12,14 @@ func openModel(_ testing.TB, now func() time.Time) store.Store { return algotest
 
 // TestModelPasses runs the suite on the reference.
 func TestModelPasses(t *testing.T) { Run(t, openModel) }
+
+// TestRecorderStops: a fatal complaint ends the part, not the test.
+func TestRecorderStops(t *testing.T) {
+	r := record(t, func(t testing.TB) {
+		t.Fatalf("stop %d", 1)
+		t.Errorf("not reached")
+	})
+	if !r.Failed() || r.first != "stop 1" {
+		t.Errorf("recorded %q", r.first)
+	}
+}

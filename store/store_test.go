@@ -1,0 +1,54 @@
+package store_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/sluice-limiter/sluice/algo"
+	"github.com/sluice-limiter/sluice/store"
+)
+
+func TestValidate(t *testing.T) {
+	good := store.Check{Key: "k", Cost: 1, ID: "i", Hold: 1}
+	for _, c := range []struct {
+		name string
+		op   store.Op
+		edit func(*store.Check)
+		want error
+	}{
+		{"spend", store.Spend, func(*store.Check) {}, nil},
+		{"peek", store.Spend, func(c *store.Check) { c.Cost = 0 }, nil},
+		{"largest cost", store.Spend, func(c *store.Check) { c.Cost = algo.MaxCount }, nil},
+		{"longest key", store.Spend, func(c *store.Check) { c.Key = strings.Repeat("k", store.MaxKey) }, nil},
+		{"longest hold", store.Reserve, func(c *store.Check) { c.Hold = store.MaxHold }, nil},
+		{"longest ID", store.Commit, func(c *store.Check) { c.ID = strings.Repeat("i", store.MaxKey) }, nil},
+		{"commit needs no hold", store.Commit, func(c *store.Check) { c.Hold = 0 }, nil},
+		{"spend needs no ID", store.Spend, func(c *store.Check) { c.ID, c.Hold = "", 0 }, nil},
+		{"reset", store.Reset, func(*store.Check) {}, nil},
+		{"cancel", store.Cancel, func(*store.Check) {}, nil},
+		{"no key", store.Reset, func(c *store.Check) { c.Key = "" }, store.ErrKey},
+		{"key too long", store.Spend, func(c *store.Check) { c.Key = strings.Repeat("k", store.MaxKey+1) }, store.ErrKey},
+		{"negative cost", store.Refund, func(c *store.Check) { c.Cost = -1 }, store.ErrCost},
+		{"cost too large", store.Spend, func(c *store.Check) { c.Cost = algo.MaxCount + 1 }, store.ErrCost},
+		{"no ID", store.Reserve, func(c *store.Check) { c.ID = "" }, store.ErrID},
+		{"no ID to commit", store.Commit, func(c *store.Check) { c.ID = "" }, store.ErrID},
+		{"ID too long", store.Commit, func(c *store.Check) { c.ID = strings.Repeat("i", store.MaxKey+1) }, store.ErrID},
+		{"no hold", store.Reserve, func(c *store.Check) { c.Hold = 0 }, store.ErrID},
+		{"hold too long", store.Reserve, func(c *store.Check) { c.Hold = store.MaxHold + 1 }, store.ErrID},
+		{"unknown operation", store.Cancel + 1, func(*store.Check) {}, store.ErrOp},
+	} {
+		bad := good
+		c.edit(&bad)
+		err := store.Validate(c.op, []store.Check{good, bad})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "store: ") {
+			t.Errorf("%s: error %q does not say where it comes from", c.name, err)
+		}
+	}
+	if err := store.Validate(store.Spend, nil); err != nil {
+		t.Errorf("no checks: %v", err)
+	}
+}
