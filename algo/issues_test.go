@@ -55,3 +55,29 @@ func TestReturnLeavesNoEmptyEntry(t *testing.T) {
 		t.Errorf("nothing counts, and ResetAfter is %d", p.ResetAfter(v))
 	}
 }
+
+// TestFixedWindowAfterClockBack: a clock that goes back over a boundary by a
+// microsecond, and on, again and again, grants nothing. The price is that the
+// window then ends off the boundary, so that once after a step back three windows
+// can meet within one period.
+func TestFixedWindowAfterClockBack(t *testing.T) {
+	p := compile(t, algo.Spec{Kind: algo.FixedWindow, Count: 3, Period: 10})
+	var s algo.State
+	algo.Decide(p, &s, 110, 3, 0)
+	for range 5 {
+		for _, now := range []int64{109, 110} {
+			if algo.Decide(p, &s, now, 1, 0).Allowed {
+				t.Fatalf("a step back to 109 and on granted something at %d", now)
+			}
+		}
+	}
+	admitted := 0
+	for now := int64(110); now < 121; now++ {
+		for algo.Decide(p, &s, now, 1, 0).Allowed {
+			admitted++
+		}
+	}
+	if admitted != 6 { // at 119, a period after the step back, and at 120
+		t.Errorf("%d admitted up to 120, want two windows of 3", admitted)
+	}
+}
