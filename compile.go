@@ -12,8 +12,13 @@ type plan struct {
 	specs  []*algo.Spec
 	origin [][]int // for each spec the limits that it stands for: a log serves several
 	books  bool    // every spec books the future
-	until  int64   // calendars: compile again from this instant on; 0 means never
+	// Calendars: the plan holds for from ≤ now < until, and is compiled again
+	// outside of that. Both are 0 without a calendar.
+	from, until int64
 }
+
+// stale reports whether the plan has to be laid out anew for now.
+func (p *plan) stale(now int64) bool { return p.until != 0 && (now < p.from || now >= p.until) }
 
 // compile checks limits and makes a plan of them. All sliding logs become one
 // log with several windows. now is the instant for which calendars are laid out.
@@ -26,17 +31,20 @@ func compile(limits []Limit, now int64) (*plan, error) {
 		if err := l.check(); err != nil {
 			return nil, err
 		}
-		if l.Algorithm == SlidingLog && l.Count > 0 && log >= 0 {
-			p.addWindow(log, i, l)
-			continue
-		}
-		if l.Algorithm == SlidingLog && l.Count > 0 {
-			log = len(p.specs)
-		}
 		spec := l.spec()
 		if l.Calendar != "" && l.Count > 0 {
 			spec.Bounds = l.bounds(now)
-			p.until = soonest(p.until, spec.Bounds[len(spec.Bounds)/2])
+			p.layOut(spec.Bounds)
+		}
+		if _, err := algo.Compile(spec); err != nil {
+			return nil, l.explain(err)
+		}
+		if spec.Kind == algo.SlidingLog && log >= 0 {
+			p.addWindow(log, i, spec)
+			continue
+		}
+		if spec.Kind == algo.SlidingLog {
+			log = len(p.specs)
 		}
 		p.specs = append(p.specs, &spec)
 		p.origin = append(p.origin, []int{i})
@@ -45,10 +53,10 @@ func compile(limits []Limit, now int64) (*plan, error) {
 }
 
 // addWindow lets the log that is there serve another limit.
-func (p *plan) addWindow(log, i int, l Limit) {
+func (p *plan) addWindow(log, i int, more algo.Spec) {
 	spec := p.specs[log]
-	spec.Windows = append(spec.Windows, l.spec().Windows...)
-	spec.LogMax = max(spec.LogMax, l.MaxLog)
+	spec.Windows = append(spec.Windows, more.Windows...)
+	spec.LogMax = max(spec.LogMax, more.LogMax)
 	p.origin[log] = append(p.origin[log], i)
 }
 
@@ -71,11 +79,24 @@ func (p *plan) finish() error {
 	return nil
 }
 
-func soonest(a, b int64) int64 {
-	if a == 0 {
-		return b
+// layOut narrows the time for which the plan holds to that of a calendar: from
+// its first window to the middle of those that it knows.
+func (p *plan) layOut(bounds []int64) {
+	from, until := bounds[0], bounds[len(bounds)/2]
+	if p.until != 0 {
+		from, until = max(from, p.from), min(until, p.until)
 	}
-	return min(a, b)
+	p.from, p.until = from, until
+}
+
+// never reports whether a limit that does not book can never admit cost.
+func (p *plan) never(cost int64) bool {
+	for _, spec := range p.specs {
+		if !p.books && algo.Check(spec, &algo.State{}, 0, cost, 0).Never {
+			return true
+		}
+	}
+	return false
 }
 
 // spec turns a filled limit into a spec that algo can compile.
@@ -133,27 +154,39 @@ func (c Calendar) nominal() int64 {
 const calendarAhead = 64
 
 // bounds lays out the windows around now: the one before it, its own, and those
-// that come.
+// that come. A day that a zone left out is none.
 func (l Limit) bounds(now int64) []int64 {
 	zone, err := time.LoadLocation(l.Zone)
 	if err != nil { // was checked
 		zone = time.UTC
 	}
-	t := time.UnixMicro(now).In(zone)
+	year, month, day := time.UnixMicro(now).In(zone).Date()
 	var bounds []int64
 	for i := -2; i <= calendarAhead; i++ {
-		start := time.Date(t.Year(), t.Month(), t.Day()+i, 0, 0, 0, 0, zone)
+		start := dayStart(year, month, day+i, zone)
 		if l.Calendar == Month {
-			start = monthStart(t.Year(), int(t.Month())+i, l.AnchorDay, zone)
+			start = monthStart(year, month+time.Month(i), l.AnchorDay, zone)
 		}
-		bounds = append(bounds, start.UnixMicro())
+		if us := start.UnixMicro(); len(bounds) == 0 || us > bounds[len(bounds)-1] {
+			bounds = append(bounds, us)
+		}
 	}
 	return bounds
 }
 
+// dayStart returns the first instant of a day, which is not midnight where the
+// clock is set forward at that hour.
+func dayStart(year int, month time.Month, day int, zone *time.Location) time.Time {
+	start := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	if start.Day() != time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Day() {
+		_, start = start.ZoneBounds()
+	}
+	return start
+}
+
 // monthStart returns the instant at which the month that is anchored at day
 // begins; a month without that day begins on its last one.
-func monthStart(year, month, day int, zone *time.Location) time.Time {
-	last := time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, zone).Day()
-	return time.Date(year, time.Month(month), min(day, last), 0, 0, 0, 0, zone)
+func monthStart(year int, month time.Month, day int, zone *time.Location) time.Time {
+	last := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
+	return dayStart(year, month, min(day, last), zone)
 }

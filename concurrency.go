@@ -21,16 +21,17 @@ type Concurrency struct {
 
 type waiter struct {
 	cost  int64
-	ready chan *Permit
+	ready chan *Permit // gets nil if the limit fell below the cost
 }
 
 // ConcurrencyOption sets up a [Concurrency].
 type ConcurrencyOption func(*Concurrency)
 
 // WithExpiry takes a permit back after d if it is neither released nor renewed
-// by then, so that a holder that is stuck does not keep it for ever.
+// by then, so that a holder that is stuck does not keep it for ever. 0 or less
+// means never.
 func WithExpiry(d time.Duration) ConcurrencyOption {
-	return func(c *Concurrency) { c.expiry = max(d, time.Microsecond) }
+	return func(c *Concurrency) { c.expiry = d }
 }
 
 // NewConcurrency returns a limit of n in flight. It panics if n is below 1.
@@ -50,7 +51,7 @@ type Permit struct {
 	c     *Concurrency
 	cost  int64
 	timer *time.Timer // nil without expiry
-	once  sync.Once
+	done  bool        // given or taken back; guarded by c.mu
 }
 
 // Allow returns a permit if one is free and nobody is waiting.
@@ -92,7 +93,7 @@ func (c *Concurrency) WaitN(ctx context.Context, cost int64) (*Permit, error) {
 	c.mu.Lock()
 	if cost > c.limit {
 		defer c.mu.Unlock()
-		return nil, fmt.Errorf("sluice: concurrency: cost %d is above the limit of %d: %w", cost, c.limit, ErrLimited)
+		return nil, tooMuch(cost, c.limit)
 	}
 	if c.waiting.Len() == 0 && cost <= c.limit-c.used {
 		defer c.mu.Unlock()
@@ -103,11 +104,18 @@ func (c *Concurrency) WaitN(ctx context.Context, cost int64) (*Permit, error) {
 	c.mu.Unlock()
 	select {
 	case p := <-w.ready:
+		if p == nil {
+			return nil, tooMuch(cost, c.Limit())
+		}
 		return p, nil
 	case <-ctx.Done():
 		c.abandon(place, w)
 		return nil, ctx.Err()
 	}
+}
+
+func tooMuch(cost, limit int64) error {
+	return fmt.Errorf("sluice: concurrency: cost %d is above the limit of %d: %w", cost, limit, ErrLimited)
 }
 
 // abandon leaves the queue; a permit that came at the same moment goes on.
@@ -118,7 +126,9 @@ func (c *Concurrency) abandon(place *list.Element, w *waiter) {
 	c.mu.Unlock()
 	select {
 	case p := <-w.ready:
-		p.Release()
+		if p != nil {
+			p.Release()
+		}
 	default:
 	}
 }
@@ -137,21 +147,29 @@ func (c *Concurrency) serve() {
 
 // Release gives the permit back. Releasing it again does nothing.
 func (p *Permit) Release() {
-	p.once.Do(func() {
-		if p.timer != nil {
-			p.timer.Stop()
-		}
-		p.c.mu.Lock()
-		defer p.c.mu.Unlock()
-		p.c.used -= p.cost
-		p.c.serve()
-	})
+	p.c.mu.Lock()
+	defer p.c.mu.Unlock()
+	if p.done {
+		return
+	}
+	p.done = true
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	p.c.used -= p.cost
+	p.c.serve()
 }
 
 // Renew lets the expiry start again. It reports false if the permit has been
 // taken back already, or never expires.
 func (p *Permit) Renew() bool {
-	return p.timer != nil && p.timer.Stop() && !p.timer.Reset(p.c.expiry)
+	p.c.mu.Lock()
+	defer p.c.mu.Unlock()
+	if p.timer == nil || !p.timer.Stop() {
+		return false // if it has fired, Release is on its way
+	}
+	p.timer.Reset(p.c.expiry)
+	return true
 }
 
 // InFlight returns how much is in flight.
@@ -169,7 +187,8 @@ func (c *Concurrency) Limit() int64 {
 }
 
 // SetLimit changes how much may be in flight. Below what is in flight already,
-// nobody is let in until enough is released. It refuses n below 1.
+// nobody is let in until enough is released. Who waits for more than n gets an
+// error that matches [ErrLimited]. It refuses n below 1.
 func (c *Concurrency) SetLimit(n int64) error {
 	if n < 1 {
 		return fmt.Errorf("sluice: concurrency: %d in flight: must be at least 1: %w", n, ErrInvalidLimit)
@@ -177,6 +196,14 @@ func (c *Concurrency) SetLimit(n int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.limit = n
+	for e := c.waiting.Front(); e != nil; {
+		w, next := e.Value.(*waiter), e.Next()
+		if w.cost > n { // would hold up all behind it for ever
+			c.waiting.Remove(e)
+			w.ready <- nil
+		}
+		e = next
+	}
 	c.serve()
 	return nil
 }

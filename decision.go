@@ -83,7 +83,13 @@ func (d Decision) ResetAfter() time.Duration {
 
 // decision turns a verdict of spec number i into a decision.
 func (p *plan) decision(i int, v algo.Verdict) Decision {
-	d := Decision{Allowed: v.Allowed, index: int32(i), verdict: v, spec: p.specs[i], plan: p}
+	return p.decisionOf(i, p.specs[i], v)
+}
+
+// decisionOf is decision for a verdict of another spec than the plan's: that of
+// a limit which changed this moment.
+func (p *plan) decisionOf(i int, spec *algo.Spec, v algo.Verdict) Decision {
+	d := Decision{Allowed: v.Allowed, index: int32(i), verdict: v, spec: spec, plan: p}
 	if !v.Allowed {
 		d.Reason = Limited
 		if v.Never {

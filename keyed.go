@@ -3,6 +3,7 @@ package sluice
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -123,11 +124,21 @@ func (k *Keyed) do(ctx context.Context, op store.Op, checks []store.Check) error
 	if err == nil {
 		return nil
 	}
-	if now := k.clock.Now(); k.logger != nil && now-k.logged.Load() > 1e6 {
-		k.logged.Store(now)
-		k.logger.Warn("sluice: store could not decide", "error", err)
+	if !errors.Is(err, ErrKey) && !errors.Is(err, ErrCost) { // those are the caller's
+		k.warn(err)
 	}
 	return fmt.Errorf("sluice: %w", err)
+}
+
+// warn tells the log, at most once a second, that the store failed.
+func (k *Keyed) warn(err error) {
+	if k.logger == nil {
+		return
+	}
+	now, last := k.clock.Now(), k.logged.Load()
+	if (last == 0 || now-last >= 1e6) && k.logged.CompareAndSwap(last, now) {
+		k.logger.Warn("sluice: store could not decide", "error", err)
+	}
 }
 
 // checks appends one for every limit of the plan.
@@ -171,14 +182,19 @@ func (d Decision) binds(o Decision) bool {
 // current returns the plan. A calendar that is nearly used up is laid out anew.
 func (k *Keyed) current() *plan {
 	p := k.plan.Load()
-	if p.until == 0 || k.clock.Now() < p.until {
+	if p.until == 0 {
+		return p
+	}
+	now := k.clock.Now()
+	if !p.stale(now) {
 		return p
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if p == k.plan.Load() {
-		p, _ = compile(p.limits, k.clock.Now()) // was fine before
-		k.plan.Store(p)
+		if next, err := compile(p.limits, now); err == nil { // was fine before, so the zone must be gone
+			k.plan.Store(next)
+		}
 	}
 	return k.plan.Load()
 }
@@ -219,8 +235,11 @@ func (k *Keyed) Wait(ctx context.Context, key string) error { return k.WaitN(ctx
 func (k *Keyed) WaitN(ctx context.Context, key string, cost int64) error {
 	p := k.current()
 	checks := p.checks(nil, key, cost)
-	w := waiting{key: key, books: p.books}
+	w := waiting{key: key, books: p.books, never: p.never(cost)}
 	w.take = func(ctx context.Context, maxWait int64) (Decision, error) {
+		if next := k.current(); !w.books && next != p { // the limits changed while it waited
+			p, checks = next, next.checks(checks[:0], key, cost)
+		}
 		for i := range checks {
 			checks[i].MaxWait = maxWait
 		}

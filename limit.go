@@ -54,7 +54,7 @@ type Limit struct {
 	Count     int64         // how much per Period; 0 bans
 	Period    time.Duration // whole microseconds
 	Burst     int64         // token_bucket: capacity, leaky_bucket: queue; 0 means Count
-	MaxWait   time.Duration // buckets and warm_up: nobody waits or owes for longer; 0 means no maximum
+	MaxWait   time.Duration // buckets and warm_up: nobody waits or owes for longer; whole microseconds; 0 means no maximum
 
 	Refill     Refill        // token_bucket
 	Start      Start         // fixed_window
@@ -103,7 +103,7 @@ func (l Limit) With(a Algorithm) Limit {
 }
 
 // WithBurst returns the limit with another burst: the capacity of a token
-// bucket, or the queue of a leaky bucket.
+// bucket, or the queue of a leaky bucket. 0 means Count.
 func (l Limit) WithBurst(burst int64) Limit {
 	l.Burst = burst
 	return l
@@ -116,11 +116,15 @@ func (l Limit) WithMaxWait(d time.Duration) Limit {
 }
 
 // InZone returns the limit counted by days or months of the calendar in a time
-// zone. A period of 24 hours becomes a calendar day.
+// zone. A period of 24 hours becomes a calendar day; only a fixed window, which
+// is the default for it, can count one.
 func (l Limit) InZone(zone string) Limit {
 	l.Zone = zone
 	if l.Calendar == "" && l.Period == 24*time.Hour {
-		l.Algorithm, l.Calendar, l.Period = FixedWindow, Day, 0
+		l.Calendar, l.Period = Day, 0
+		if l.Algorithm == "" {
+			l.Algorithm = FixedWindow
+		}
 	}
 	return l
 }

@@ -2,14 +2,13 @@ package sluice
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/sluice-limiter/sluice/algo"
 	"github.com/sluice-limiter/sluice/internal/clock"
-	"github.com/sluice-limiter/sluice/store"
 	"github.com/sluice-limiter/sluice/store/memstore"
 )
 
@@ -42,7 +41,8 @@ func NewLimiter(limit Limit, opts ...LimiterOption) *Limiter {
 		panic(err)
 	}
 	l.cell = memstore.NewCell(p.specs[0], l.clock)
-	l.use(p)
+	l.plan.Store(p)
+	l.plain.Store(l.isPlain(p))
 	return l
 }
 
@@ -73,29 +73,43 @@ func (l *Limiter) decide(t *time.Time, cost int64) Decision {
 }
 
 // book asks for cost and accepts to wait for maxWait µs.
-func (l *Limiter) book(t *time.Time, cost, maxWait int64) (Decision, algo.Mark) {
-	p := l.current()
-	v, mark, spec := l.cell.Book(t, cost, maxWait)
-	d := p.decision(0, v)
-	d.spec = spec // that of the plan, unless the limit changed this moment
+func (l *Limiter) book(t *time.Time, cost, maxWait int64) (Decision, memstore.Booking) {
+	p := l.current(t)
+	b := l.cell.Book(t, cost, maxWait)
+	d := p.decisionOf(0, b.Spec, b.Verdict)
 	if l.observer != nil {
 		l.observer.Observe("", cost, d)
 	}
-	return d, mark
+	return d, b
 }
 
-// current returns the plan. A calendar that is nearly used up is laid out anew.
-func (l *Limiter) current() *plan {
+// current returns the plan for the time t, or now if t is nil. A calendar that is
+// nearly used up is laid out anew.
+func (l *Limiter) current(t *time.Time) *plan {
 	p := l.plan.Load()
-	if p.until != 0 && l.clock.Now() >= p.until {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if p == l.plan.Load() {
-			p, _ = compile(p.limits, l.clock.Now()) // was fine before
-			l.use(p)
+	if p.until == 0 {
+		return p
+	}
+	now := l.instant(t)
+	if !p.stale(now) {
+		return p
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p == l.plan.Load() {
+		if next, err := compile(p.limits, now); err == nil { // was fine before, so the zone must be gone
+			l.use(next)
 		}
 	}
 	return l.plan.Load()
+}
+
+// instant returns t, or now if t is nil, in µs.
+func (l *Limiter) instant(t *time.Time) int64 {
+	if t != nil {
+		return l.clock.At(*t)
+	}
+	return l.clock.Now()
 }
 
 // Reserve books a request and tells how long to wait before it goes ahead.
@@ -106,19 +120,19 @@ func (l *Limiter) Reserve() *Reservation { return l.reserve(nil, 1) }
 func (l *Limiter) ReserveN(t time.Time, n int) *Reservation { return l.reserve(&t, int64(n)) }
 
 func (l *Limiter) reserve(t *time.Time, cost int64) *Reservation {
-	d, mark := l.book(t, cost, math.MaxInt64)
-	r := &Reservation{Decision: d, ready: l.clock.Now() + d.verdict.Wait, clock: l.clock}
-	if t != nil {
-		r.ready = l.clock.At(*t) + d.verdict.Wait
-	}
+	d, booked := l.book(t, cost, math.MaxInt64)
+	r := &Reservation{Decision: d, ready: l.instant(t) + d.verdict.Wait, clock: l.clock}
 	r.settle = func(_ context.Context, actual int64, waiting bool) error {
+		if l.cell.Spec().Shape() != booked.Spec.Shape() {
+			return nil // the limit started fresh since, and nothing of it counts
+		}
 		switch unused := cost - actual; {
 		case unused < 0:
 			l.cell.Spend(-unused)
 		case waiting:
-			l.cell.Cancel(unused, mark)
+			l.cell.Cancel(unused, booked)
 		default:
-			l.cell.Refund(unused)
+			l.cell.Return(unused, booked)
 		}
 		return nil
 	}
@@ -135,18 +149,20 @@ func (l *Limiter) Wait(ctx context.Context) error { return l.wait(ctx, 1) }
 func (l *Limiter) WaitN(ctx context.Context, n int) error { return l.wait(ctx, int64(n)) }
 
 func (l *Limiter) wait(ctx context.Context, cost int64) error {
-	if cost < 0 || cost > algo.MaxCount {
-		return store.ErrCost
+	if cost < 0 || cost > maxCost {
+		return fmt.Errorf("sluice: wait: cost %d: %w", cost, ErrCost)
 	}
-	var mark algo.Mark
+	var booked memstore.Booking
+	p := l.plan.Load()
 	return waiting{
 		queue: &l.queue,
-		books: l.plan.Load().books,
+		books: p.books,
+		never: p.never(cost),
 		take: func(_ context.Context, maxWait int64) (d Decision, _ error) {
-			d, mark = l.book(nil, cost, maxWait)
+			d, booked = l.book(nil, cost, maxWait)
 			return d, nil
 		},
-		cancel: func() { l.cell.Cancel(cost, mark) },
+		cancel: func() { l.cell.Cancel(cost, booked) },
 	}.wait(ctx)
 }
 
@@ -166,7 +182,10 @@ func (l *Limiter) Limit() Limit { return l.plan.Load().limits[0] }
 // Burst returns the limit's burst, or its count if it has none.
 func (l *Limiter) Burst() int {
 	limit := l.Limit()
-	return int(min(max(limit.Burst, limit.Count), math.MaxInt))
+	if limit.Burst == 0 {
+		limit.Burst = limit.Count
+	}
+	return int(min(limit.Burst, math.MaxInt))
 }
 
 // SetLimit changes the limit. What was spent stays spent, unless the algorithm
@@ -175,6 +194,11 @@ func (l *Limiter) Burst() int {
 func (l *Limiter) SetLimit(limit Limit) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.change(limit)
+}
+
+// change is SetLimit; l.mu is held.
+func (l *Limiter) change(limit Limit) error {
 	p, err := compile([]Limit{limit}, l.clock.Now())
 	if err == nil {
 		l.use(p)
@@ -184,13 +208,24 @@ func (l *Limiter) SetLimit(limit Limit) error {
 
 // use makes p the plan.
 func (l *Limiter) use(p *plan) {
-	l.plain.Store(l.observer == nil && p.until == 0)
+	l.plain.Store(l.isPlain(p))
 	l.plan.Store(p)
 	l.cell.SetSpec(p.specs[0])
 }
 
-// SetBurst changes the limit's burst.
-func (l *Limiter) SetBurst(burst int) error { return l.SetLimit(l.Limit().WithBurst(int64(burst))) }
+// isPlain reports whether nothing but the cell has to be asked about p.
+func (l *Limiter) isPlain(p *plan) bool { return l.observer == nil && p.until == 0 }
+
+// SetBurst changes the limit's burst, which must be at least 1.
+func (l *Limiter) SetBurst(burst int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	limit := l.Limit().WithBurst(int64(burst))
+	if burst == 0 { // would be the default
+		return limit.fault("burst", "use 0/s to ban", "must be at least 1")
+	}
+	return l.change(limit)
+}
 
 // Tokens returns how much the limit would admit now.
 func (l *Limiter) Tokens() float64 { return float64(l.decide(nil, 0).Remaining()) }

@@ -2,6 +2,8 @@ package sluice
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"sync/atomic"
 	"time"
@@ -31,18 +33,21 @@ func (r *Reservation) OK() bool { return r.Allowed }
 // Delay returns how long to wait from now on, 0 if the request may go ahead, or
 // [InfDuration] if the reservation is not OK.
 func (r *Reservation) Delay() time.Duration {
+	if !r.Allowed {
+		return InfDuration
+	}
 	return r.delay(r.clock.Now())
 }
 
 // DelayFrom returns how long to wait from the time t on.
 func (r *Reservation) DelayFrom(t time.Time) time.Duration {
+	if !r.Allowed {
+		return InfDuration
+	}
 	return r.delay(r.clock.At(t))
 }
 
 func (r *Reservation) delay(now int64) time.Duration {
-	if !r.Allowed {
-		return InfDuration
-	}
 	return time.Duration(max(0, r.ready-now)) * time.Microsecond
 }
 
@@ -50,15 +55,20 @@ func (r *Reservation) delay(now int64) time.Duration {
 // back, what is more becomes a debt that later requests pay. From a request that
 // still waits something is given back only if nothing was booked after it. A
 // second Commit or Cancel, or one after the reservation expired, changes nothing
-// and returns [ErrSettled].
+// and returns [ErrSettled]. After any other error it may be tried again: the
+// store settles a reservation once.
 func (r *Reservation) Commit(ctx context.Context, actual int64) error {
 	if actual < 0 || actual > maxCost {
-		return ErrCost
+		return fmt.Errorf("sluice: commit: cost %d: %w", actual, ErrCost)
 	}
 	if !r.Allowed || r.settled.Swap(true) {
 		return ErrSettled
 	}
-	return r.settle(ctx, actual, r.clock.Now() < r.ready)
+	err := r.settle(ctx, actual, r.clock.Now() < r.ready)
+	if err != nil && !errors.Is(err, ErrSettled) {
+		r.settled.Store(false)
+	}
+	return err
 }
 
 // Cancel gives the reservation back, as far as it can. After Commit it does

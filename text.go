@@ -1,6 +1,7 @@
 package sluice
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -34,7 +35,19 @@ func Parse(text string) (Limit, error) {
 	if reason != "" {
 		return Limit{}, &LimitError{Limit: clip(text), Field: field, Reason: reason, Hint: hint}
 	}
-	return l, l.Validate()
+	if err := l.Validate(); err != nil {
+		return Limit{}, asWritten(err, text)
+	}
+	return l, nil
+}
+
+// asWritten lets an error about a limit quote the text that it came from.
+func asWritten(err error, text string) error {
+	var e *LimitError
+	if errors.As(err, &e) {
+		e.Limit = clip(text)
+	}
+	return err
 }
 
 // MustParse is Parse for constants: it panics if the text is no limit.
@@ -52,10 +65,14 @@ const rateHint = `write the limit as a rate with options, such as "100/s burst=2
 // reason that is not empty says what is wrong with which field.
 func parse(text string) (l Limit, field, reason, hint string) {
 	words := strings.Fields(text)
-	if len(words) > 0 && !strings.ContainsAny(words[0], "/=") {
+	if len(words) > 0 && !strings.ContainsAny(words[0], "/=") && (words[0][0] < '0' || words[0][0] > '9') {
 		l.Algorithm = Algorithm(words[0])
 		if l.Algorithm == "gcra" {
 			l.Algorithm = TokenBucket
+		}
+		var e *LimitError
+		if errors.As(l.checkAlgorithm(), &e) {
+			return l, e.Field, e.Reason, e.Hint
 		}
 		if words = words[1:]; l.Algorithm == NoLimit && len(words) == 0 {
 			return l, "", "", ""
@@ -71,11 +88,11 @@ func parse(text string) (l Limit, field, reason, hint string) {
 	for _, w := range words[1:] {
 		name, value, _ := strings.Cut(w, "=")
 		if seen[name] {
-			return l, name, "given twice", "leave one out"
+			return l, clip(name), "given twice", "leave one out"
 		}
 		seen[name] = true
 		if reason, hint = l.parseOption(name, value); reason != "" {
-			return l, name, reason, hint
+			return l, clip(name), reason, hint
 		}
 	}
 	if l.Zone != "" && l.Period == 24*time.Hour {
@@ -86,6 +103,9 @@ func parse(text string) (l Limit, field, reason, hint string) {
 
 func (l *Limit) parseRate(rate string) (field, reason, hint string) {
 	count, per, ok := strings.Cut(rate, "/")
+	if !ok && strings.Contains(rate, "=") {
+		return "rate", "missing", rateHint
+	}
 	if !ok {
 		return "period", "missing", `write it with a unit, as in "` + clip(rate) + `/s"`
 	}
@@ -107,11 +127,11 @@ func (l *Limit) parseRate(rate string) (field, reason, hint string) {
 // parseOption reads name=value.
 func (l *Limit) parseOption(name, value string) (reason, hint string) {
 	var err error
+	zero := false // an option that is given says something
 	switch name {
 	case "burst":
-		if l.Burst, err = parseCount(value); err == nil && l.Burst == 0 {
-			return "must be at least 1", ""
-		}
+		l.Burst, err = parseCount(value)
+		zero = l.Burst == 0
 	case "max_wait":
 		l.MaxWait, err = parsePeriod(value)
 	case "refill":
@@ -122,8 +142,10 @@ func (l *Limit) parseOption(name, value string) (reason, hint string) {
 		l.Zone = value
 	case "anchor_day":
 		l.AnchorDay, err = strconv.Atoi(value)
+		zero = l.AnchorDay == 0
 	case "sub_windows":
 		l.SubWindows, err = strconv.Atoi(value)
+		zero = l.SubWindows == 0
 	case "weighted":
 		l.Weighted = true
 		if value != "" && value != "true" {
@@ -131,15 +153,20 @@ func (l *Limit) parseOption(name, value string) (reason, hint string) {
 		}
 	case "max_log":
 		l.MaxLog, err = parseCount(value)
+		zero = l.MaxLog == 0
 	case "warm_up":
 		l.WarmUp, err = parsePeriod(value)
 	case "cold_factor":
 		l.ColdFactor, err = strconv.ParseFloat(value, 64)
+		zero = l.ColdFactor == 0
 	default:
 		return "unknown option", "use burst, max_wait, refill, start, zone, anchor_day, sub_windows, weighted, max_log, warm_up or cold_factor"
 	}
-	if err != nil {
+	switch {
+	case err != nil || value == "" && name != "weighted":
 		return fmt.Sprintf("%q cannot be read", clip(value)), ""
+	case zero:
+		return "must be at least 1", "leave it out for the default"
 	}
 	return "", ""
 }
@@ -191,6 +218,9 @@ func parsePeriod(s string) (time.Duration, error) {
 			err = strconv.ErrRange
 		}
 		return d, err
+	}
+	if n, err := strconv.ParseInt(s[:digits], 10, 64); err == nil && n > 0 && n <= math.MaxInt64/int64(size) {
+		return time.Duration(n) * size, nil // exact, as no float64 is for years
 	}
 	n := 1.0
 	if digits > 0 {
@@ -268,6 +298,9 @@ func (l Limit) period() string {
 		if l.Period > 0 && l.Period%size == 0 {
 			return strconv.FormatInt(int64(l.Period/size), 10) + unit
 		}
+	}
+	if l.Period%time.Microsecond != 0 {
+		return l.Period.String() // an error wants to show it
 	}
 	return strconv.FormatInt(l.Period.Microseconds(), 10) + "us"
 }

@@ -9,7 +9,7 @@ import (
 
 // fault returns a LimitError about one field of l.
 func (l Limit) fault(field, hint, reason string, args ...any) error {
-	return &LimitError{Limit: l.String(), Field: field, Reason: fmt.Sprintf(reason, args...), Hint: hint}
+	return &LimitError{Limit: clip(l.String()), Field: field, Reason: fmt.Sprintf(reason, args...), Hint: hint}
 }
 
 // check finds what is wrong with a filled limit.
@@ -32,6 +32,15 @@ func (l Limit) check() error {
 	if l.MaxWait < 0 || l.MaxWait > algo.MaxAhead*time.Microsecond {
 		return l.fault("max_wait", "use up to 8784h", "%v is out of range", l.MaxWait)
 	}
+	if l.MaxWait%time.Microsecond != 0 {
+		return l.fault("max_wait", "round it to microseconds", "%v is not whole microseconds", l.MaxWait)
+	}
+	if l.WarmUp%time.Microsecond != 0 {
+		return l.fault("warm_up", "round it to microseconds", "%v is not whole microseconds", l.WarmUp)
+	}
+	if l.MaxLog != 0 && (l.MaxLog < algo.MaxLog || l.MaxLog > algo.MaxCount) {
+		return l.fault("max_log", "use 100000 to 1e15 or leave it out", "%d does not raise the bound of 100,000", l.MaxLog)
+	}
 	if l.Calendar != "" {
 		return l.checkCalendar()
 	}
@@ -42,12 +51,14 @@ func (l Limit) checkAlgorithm() error {
 	switch l.Algorithm {
 	case TokenBucket, LeakyBucket, WarmUp, FixedWindow, SlidingWindow, SlidingLog, NoLimit:
 		return nil
-	case "adaptive", "concurrency":
+	case "concurrency":
 		return l.fault("algorithm", "for a local limit of requests in flight use sluice.NewConcurrency",
-			"%s is no rate and cannot be a Limit", l.Algorithm)
+			"concurrency is no rate and cannot be a Limit")
+	case "adaptive":
+		return l.fault("algorithm", "use one of the others until then", "adaptive is not built yet")
 	}
 	return l.fault("algorithm", "use token_bucket, leaky_bucket, warm_up, fixed_window, sliding_window or sliding_log",
-		"%q is unknown", string(l.Algorithm))
+		"%q is unknown", clip(string(l.Algorithm)))
 }
 
 // checkFields refuses what does not apply to the algorithm: a field that does
@@ -80,23 +91,23 @@ func (l Limit) checkFields() error {
 		}
 	}
 	if l.Refill != Smoothly && l.Refill != ByInterval {
-		return l.fault("refill", `use "interval" or leave it out`, "%q is unknown", string(l.Refill))
+		return l.fault("refill", `use "interval" or leave it out`, "%q is unknown", clip(string(l.Refill)))
 	}
 	if l.Start != Aligned && l.Start != FirstHit {
-		return l.fault("start", `use "first_hit" or leave it out`, "%q is unknown", string(l.Start))
+		return l.fault("start", `use "first_hit" or leave it out`, "%q is unknown", clip(string(l.Start)))
 	}
 	return nil
 }
 
 func (l Limit) checkCalendar() error {
 	if l.Calendar != Day && l.Calendar != Month {
-		return l.fault("calendar", `use "day" or "month"`, "%q is unknown", string(l.Calendar))
+		return l.fault("calendar", `use "day" or "month"`, "%q is unknown", clip(string(l.Calendar)))
 	}
 	if l.AnchorDay < 0 || l.AnchorDay > 31 {
 		return l.fault("anchor_day", "use 1 to 31", "%d is no day of a month", l.AnchorDay)
 	}
 	if _, err := time.LoadLocation(l.Zone); err != nil {
-		return l.fault("zone", `use a name of the IANA database, such as "Europe/Berlin"`, "%q is unknown", l.Zone)
+		return l.fault("zone", `use a name of the IANA database, such as "Europe/Berlin"`, "%q is unknown", clip(l.Zone))
 	}
 	return nil
 }

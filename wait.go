@@ -12,6 +12,7 @@ type waiting struct {
 	key    string
 	queue  *queue
 	books  bool
+	never  bool // the limit that does not book can never admit it
 	take   func(ctx context.Context, maxWait int64) (Decision, error)
 	cancel func() // gives back what take booked last
 }
@@ -32,6 +33,9 @@ func (w waiting) book(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !d.Allowed && d.Reason == Limited && !d.spec.Books() {
+		return w.ask(ctx) // the limit changed this moment
+	}
 	if !d.Allowed {
 		return &LimitedError{Key: w.key, Decision: d}
 	}
@@ -43,12 +47,14 @@ func (w waiting) book(ctx context.Context) error {
 }
 
 // ask waits for its turn and then asks until it is let through. Nobody behind
-// it asks meanwhile.
+// it asks meanwhile, save one that has nothing to wait for.
 func (w waiting) ask(ctx context.Context) error {
-	if err := w.queue.enter(ctx); err != nil {
-		return err
+	if !w.never {
+		if err := w.queue.enter(ctx); err != nil {
+			return err
+		}
+		defer w.queue.leave()
 	}
-	defer w.queue.leave()
 	for {
 		d, err := w.take(ctx, 0)
 		if err != nil || d.Allowed {

@@ -34,7 +34,7 @@ func Check(p *Spec, s *State, now, cost, maxWait int64) Verdict {
 		asked = 1
 	}
 	if asked < 0 || asked > p.most {
-		return p.refuse(s, now)
+		return p.refuse(s, now, asked)
 	}
 	maxWait = max(0, min(maxWait, p.MaxWait))
 	switch p.Kind {
@@ -60,10 +60,16 @@ func Check(p *Spec, s *State, now, cost, maxWait int64) Verdict {
 
 // refuse is the answer to a cost that the limit can never admit: the state as
 // a peek shows it, denied for good.
-func (p *Spec) refuse(s *State, now int64) Verdict {
+func (p *Spec) refuse(s *State, now, asked int64) Verdict {
 	v := Verdict{}
 	if p.most > 0 {
 		v = Check(p, s, now, 0, 0)
+	}
+	for i, w := range p.Windows { // of a log: the first that is too small
+		if asked > w.Count {
+			v.Window = uint8(i)
+			break
+		}
 	}
 	v.Allowed, v.Never, v.Wait = false, true, 0
 	return v

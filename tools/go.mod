@@ -2,11 +2,15 @@ module github.com/sluice-limiter/sluice/tools
 
 go 1.26.0
 
+replace github.com/sluice-limiter/sluice => ../
+
 tool (
 	golang.org/x/perf/cmd/benchstat
 	honnef.co/go/tools/cmd/staticcheck
 	mvdan.cc/gofumpt
 )
+
+require github.com/sluice-limiter/sluice v0.0.0
 
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect

@@ -29,7 +29,8 @@ func System() *Clock {
 
 // Func returns a clock that asks source, which may jump as it likes.
 func Func(source func() time.Time) *Clock {
-	return &Clock{base: source(), start: source().UnixMicro(), source: source}
+	now := source()
+	return &Clock{base: now, start: now.UnixMicro(), source: source}
 }
 
 // Now returns the current instant, by the monotonic clock.

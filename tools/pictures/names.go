@@ -1,0 +1,15 @@
+package main
+
+import "strings"
+
+// name returns the algorithm of a limit that is written out.
+func name(limit string) string {
+	name, _, _ := strings.Cut(limit, " ")
+	return name
+}
+
+// options returns what follows the algorithm.
+func options(limit string) string {
+	_, rest, _ := strings.Cut(limit, " ")
+	return rest
+}
