@@ -1,0 +1,76 @@
+package local
+
+import (
+	"time"
+
+	"github.com/sluice-limiter/sluice/bench/floor"
+)
+
+// lags is the doubt of all coarse clocks: a step of the clock that comes late
+// finds a full bucket, and what would have come in the meantime is lost.
+const lags = "its clock lags, so it may admit less"
+
+// Names of the floors.
+const (
+	floorBucket = "floor: CAS + monotonic clock"
+	floorCoarse = "floor: CAS + coarse clock"
+	floorTable  = "floor: flat table"
+)
+
+func floors() []Contestant {
+	return []Contestant{{
+		Name: floorBucket, Kind: Floor,
+		NewSingle: func(q Quota) Single { return floorSingle{floor.NewBucket(floorLimit(q))} },
+	}, {
+		Name: floorCoarse, Kind: Floor, Doubt: lags,
+		NewSingle: newFloorCoarse,
+	}, {
+		Name: floorTable, Kind: Floor,
+		NewKeyed: func(q Quota, keys int) Keyed {
+			return floorKeyed{floor.NewTable(floorLimit(q), keys)}
+		},
+	}}
+}
+
+func floorLimit(q Quota) floor.Limit { return floor.NewLimit(q.Count, q.Period, q.Burst) }
+
+type floorSingle struct{ b *floor.Bucket }
+
+// Run implements Single.
+func (f floorSingle) Run(n int) (t Tally) {
+	for range n {
+		t.count(f.b.Allow())
+	}
+	return t
+}
+
+type floorCoarseSingle struct {
+	b *floor.CoarseBucket
+	c *floor.CoarseClock
+}
+
+func newFloorCoarse(q Quota) Single {
+	c := floor.NewCoarseClock(time.Millisecond)
+	return floorCoarseSingle{floor.NewCoarseBucket(floorLimit(q), c), c}
+}
+
+// Run implements Single.
+func (f floorCoarseSingle) Run(n int) (t Tally) {
+	for range n {
+		t.count(f.b.Allow())
+	}
+	return t
+}
+
+// Close stops the clock.
+func (f floorCoarseSingle) Close() { f.c.Stop() }
+
+type floorKeyed struct{ t *floor.Table }
+
+// Run implements Keyed.
+func (f floorKeyed) Run(seq string) (t Tally) {
+	for ; len(seq) >= KeyLen; seq = seq[KeyLen:] {
+		t.count(f.t.Allow(seq[:KeyLen]))
+	}
+	return t
+}
