@@ -9,7 +9,8 @@ import (
 )
 
 // Cell is the state of one limit without keys: what a store keeps per key, and
-// as fast as a word in memory can be.
+// as fast as a word in memory can be. A word that is none is flagged as moved, so
+// that nobody takes it for one; nothing else ever moves a cell.
 type Cell struct {
 	_     [64]byte // no neighbour's writes on our cache line
 	slot  slot
@@ -37,7 +38,7 @@ func (c *Cell) Allow() bool {
 	for uint64(now) <= algo.MaxWordTime {
 		w := c.slot.word.Load()
 		p := c.spec.Load() // after the word: a change of the limit changes both
-		if unit := p.WordUnit(); unit == 0 || c.slot.unit.Load() != unit {
+		if p.WordUnit() == 0 {
 			break
 		}
 		next, allowed, easy := p.AllowWord(w, now)
@@ -88,9 +89,18 @@ func (c *Cell) Book(t *time.Time, cost, maxWait int64) Booking {
 
 // begin holds the cell and returns its state at t, or now if t is nil.
 func (c *Cell) begin(t *time.Time) (*algo.Spec, algo.State, int64) {
-	c.slot.hold(key{})
+	c.hold()
 	p := c.spec.Load()
 	return p, c.slot.load(&c.rest, c.epoch), c.now(p, t)
+}
+
+func (c *Cell) hold() {
+	for spins := 0; ; spins++ {
+		if w := c.slot.word.Load(); w&held == 0 && c.slot.word.CompareAndSwap(w, w|held) {
+			return
+		}
+		pause(spins)
+	}
 }
 
 func (c *Cell) now(p *algo.Spec, t *time.Time) int64 {
@@ -111,7 +121,7 @@ func (c *Cell) save(p *algo.Spec, st *algo.State, now int64) {
 	if wordFits(p, now-c.epoch) {
 		x = nil
 	}
-	c.slot.save(x, p, st, c.epoch)
+	c.slot.save(x, p, st, c.epoch, moved)
 }
 
 // Return gives back cost of a booking, as far as it still counts.
@@ -151,13 +161,13 @@ func (c *Cell) Reset() {
 // SetSpec changes the limit. A new shape starts fresh, else what was spent
 // stays spent.
 func (c *Cell) SetSpec(p *algo.Spec) {
-	c.slot.hold(key{})
+	c.hold()
 	now := c.now(p, nil)
 	st := algo.State{}
 	if p.Shape() == c.spec.Load().Shape() {
 		st = c.slot.load(&c.rest, c.epoch)
-		algo.Refund(p, &st, now, 0) // writes the state in the new unit
 	}
+	algo.Refund(p, &st, now, 0) // writes the state in the new unit, and never the word of one not yet used
 	c.spec.Store(p)
 	c.save(p, &st, now)
 }

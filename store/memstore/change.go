@@ -5,68 +5,55 @@ import (
 	"github.com/sluice-limiter/sluice/store"
 )
 
-// change carries out an operation that is not a decision: on one check, always.
-func (s *Store) change(op store.Op, c *store.Check) {
-	k := s.hash.key(c.Key, c.Spec.Shape())
-	c.Verdict = algo.Verdict{Allowed: true}
-	if op == store.Commit {
-		r, ok := s.closeReservation(ticket{c.ID, k}, s.clock.Now())
-		c.Verdict.Allowed = ok
-		if ok && r.cost != c.Cost {
-			s.settle(k, c, r)
-		}
-		return
+// changeAll carries out an operation that is not a decision, on all checks at
+// one instant.
+func (s *Store) changeAll(op store.Op, checks []store.Check) {
+	d := newSeveral(op)
+	s.holdAll(d, checks)
+	now := s.clock.Now()
+	for (op == store.Commit || op == store.Reset) && !s.closeAll(d, now) {
+		d.releaseAll(d.order)
+		s.holdAgain(d, true)
+		now = s.clock.Now()
 	}
-	if op == store.Reset {
-		s.closeAll(k)
+	s.loadAll(d)
+	for i := range d.parts {
+		s.changePart(d, &d.parts[i], now)
 	}
-	r, ok := s.holdKey(k)
-	switch {
-	case !ok:
-	case op == store.Reset:
-		s.drop(r)
-	default:
-		now := s.at(c.Spec, s.clock.Now())
-		st := s.load(r)
-		if op == store.Cancel {
-			c.Verdict.Allowed = algo.Cancel(c.Spec, &st, now, c.Cost, c.Mark)
-		} else {
-			algo.Refund(c.Spec, &st, now, c.Cost)
-		}
-		s.save(r, c.Spec, &st, now)
-	}
+	s.writeAll(d, now)
+	d.done()
 }
 
-// drop forgets the key of a held slot.
-func (s *Store) drop(r ref) {
-	s.dropRest(r.page, r.i)
-	s.keys.Add(-1)
-	r.word.Store(moved)
+// changePart changes the state of one part.
+func (s *Store) changePart(d *several, p *part, now int64) {
+	p.Verdict = algo.Verdict{Allowed: true}
+	first := &d.parts[p.first]
+	before, at := first.state, s.at(p.Spec, now)
+	switch d.op {
+	case store.Commit:
+		if p.Verdict.Allowed = p.booked != nil; p.Verdict.Allowed {
+			p.settle(&first.state, now, at)
+		}
+	case store.Refund:
+		algo.Refund(p.Spec, &first.state, at, p.Cost)
+	case store.Cancel:
+		p.Verdict.Allowed = algo.Cancel(p.Spec, &first.state, at, p.Cost, p.Mark)
+	}
+	// What was not written anew stays as it is, in the unit that it is in.
+	if st := &first.state; st.More != nil || st.T != before.T || st.F != before.F || st.G != before.G {
+		first.last = p.Spec
+	}
 }
 
 // settle brings a reservation to what it really took.
-func (s *Store) settle(k key, c *store.Check, r reservation) {
-	if stateless(c.Spec) {
-		return
-	}
-	ref, ok := s.holdKey(k)
-	for !ok {
-		if c.Cost <= r.cost {
-			return // nothing is counted any more
-		}
-		s.add(k, 0, s.clock.Now()-s.epoch)
-		ref, ok = s.holdKey(k)
-	}
-	clock := s.clock.Now()
-	now := s.at(c.Spec, clock)
-	st := s.load(ref)
-	switch unused := r.cost - c.Cost; {
+func (p *part) settle(st *algo.State, now, at int64) {
+	switch unused := p.booked.cost - p.Cost; {
 	case unused < 0:
-		algo.Spend(c.Spec, &st, now, -unused)
-	case clock < r.ready:
-		algo.Cancel(c.Spec, &st, now, unused, r.mark)
+		algo.Spend(p.Spec, st, at, -unused)
+	case unused == 0:
+	case now < p.booked.ready:
+		algo.Cancel(p.Spec, st, at, unused, p.booked.mark)
 	default:
-		algo.Return(c.Spec, &st, now, unused, r.at, r.mark)
+		algo.Return(p.Spec, st, at, unused, p.booked.at, p.booked.mark)
 	}
-	s.save(ref, c.Spec, &st, now)
 }

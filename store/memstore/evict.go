@@ -17,7 +17,7 @@ func (s *Store) place(ss *slots, k key, now int64) int {
 	}
 	for i := home; i < home+reach; i++ {
 		w := ss[i].word.Load()
-		if now > ss[i].idleSince(w)+grace && ss[i].kill(w) {
+		if now > ss[i].idleSince(w)+grace && ss[i].unit.Load()&pinned == 0 && ss[i].kill(w) {
 			s.keys.Add(-1)
 			return i
 		}
@@ -32,8 +32,9 @@ type victim struct {
 	i    int
 	word uint64
 	rank int64
-	seen int // how many candidates were examined
-	kept int // how many of them are marked as asked for
+	only uint64 // consider only keys with this mark
+	seen int    // how many candidates were examined
+	kept int    // how many of them are marked as asked for
 }
 
 // consider looks at slot i. Idle keys go first, the longest idle of them before
@@ -41,13 +42,13 @@ type victim struct {
 // go last.
 func (v *victim) consider(p *page, i int, now int64) {
 	sl := &p.slots.Load()[i]
-	w := sl.word.Load()
-	if w&flags != 0 || sl.hi.Load()|sl.lo.Load() == 0 {
+	w, unit := sl.word.Load(), sl.unit.Load()
+	if w&flags != 0 || sl.hi.Load()|sl.lo.Load() == 0 || unit&pinned != 0 || unit&v.only != v.only {
 		return
 	}
 	v.seen++
 	rank := sl.idleSince(w)
-	if sl.unit.Load()&asked != 0 && rank >= now {
+	if unit&asked != 0 && rank >= now {
 		v.kept++
 		rank += math.MaxInt64 / 2
 	}
@@ -56,10 +57,9 @@ func (v *victim) consider(p *page, i int, now int64) {
 	}
 }
 
-// evict makes room at the cap of memory: it kills the best victim within the
-// new key's reach and returns its index, or -1 if there was none to be had
-// because all are held or used this very moment.
-func (s *Store) evict(p *page, k key, now int64) int {
+// evict chooses who makes room at the cap of memory: the best victim within the
+// new key's reach. There is none if all are held.
+func (s *Store) evict(p *page, k key, now int64) victim {
 	home := int(k.home())
 	var v victim
 	for i := home; i < home+reach; i++ {
@@ -70,67 +70,81 @@ func (s *Store) evict(p *page, k key, now int64) int {
 			p.slots.Load()[i].unit.And(^asked)
 		}
 	}
-	if !s.kill(v, now) {
-		return -1
-	}
-	return v.i
+	return v
 }
 
 // kill forgets the victim, whose page is locked, unless it was used since it
 // was chosen.
 func (s *Store) kill(v victim, now int64) bool {
-	if v.slot == nil || !v.slot.kill(v.word) {
+	if v.slot.unit.Load()&pinned != 0 || !v.slot.kill(v.word) {
 		return false
 	}
 	s.dropRest(v.page, v.i)
 	s.keys.Add(-1)
 	s.evicted.Add(1)
 	if v.slot.idleSince(v.word) >= now {
-		s.warn(s.forgotten.Add(1), now)
+		s.forgotten.Add(1)
 	}
 	return true
 }
 
-// warn tells the log, at most once a second, that keys in use are forgotten.
-func (s *Store) warn(forgotten, now int64) {
+// warn tells the log, at most once a second, that keys in use were forgotten. No
+// page is locked and no slot held when it is called, because the log may ask a
+// limiter.
+func (s *Store) warn(now int64) {
+	if s.logger == nil || s.forgotten.Load() == s.told.Load() {
+		return
+	}
 	last := s.logged.Load()
-	if s.logger != nil && (last == 0 || now-last >= 1e6) && s.logged.CompareAndSwap(last, now) {
+	if (last == 0 || now-last >= 1e6 || now < last) && s.logged.CompareAndSwap(last, now) {
+		n := s.forgotten.Load()
+		s.told.Store(n)
 		s.logger.Warn("memstore: full, and forgets keys in use, whose limits begin anew: raise its cap",
-			"forgotten", forgotten, "keys", s.keys.Load(), "bytes", s.bytes.Load())
+			"forgotten", n, "keys", s.keys.Load(), "bytes", s.pages.Load()+s.beside.Load())
 	}
 }
 
-// evictAnywhere forgets one key: the best victim of at least 32 in the next
-// pages, however sparse those are. No page is locked when it is called.
-func (s *Store) evictAnywhere(now int64) {
-	var v victim
-	for range 4 * shards * reach {
-		n := s.hand.Add(1)
-		d := s.table.shards[n%shards].dir.Load()
-		p := d.entries[n/shards%uint64(len(d.entries))].page.Load()
+// evictKeys makes room at the cap of keys. One for each that is added keeps it;
+// a second brings the store back to it after more were needed at once.
+func (s *Store) evictKeys(now int64) {
+	for tries := 0; tries < 2 && s.atMaxKeys() && s.evictAnywhere(now, 0); tries++ {
+	}
+}
+
+// evictAnywhere forgets one key with the mark only, if that is not 0: the best
+// victim of at least 32 in the next pages, however sparse those are, and of some
+// more as long as none of them is idle. No page is locked when it is called. It
+// reports whether there was any.
+func (s *Store) evictAnywhere(now int64, only uint64) bool {
+	v := victim{only: only}
+	for pages := range shards * reach {
+		// Steps of the golden ratio meet each page as often as new keys do.
+		p := s.table.entry(key{hi: s.hand.Add(1) * 0x9e3779b97f4a7c15}).page.Load()
 		if p.slots.Load() == nil {
 			continue
 		}
 		for i := range pageSlots {
 			v.consider(p, i, now)
 		}
-		if v.seen >= reach {
+		if v.seen >= reach && (v.rank < now || pages >= 4) {
 			break
 		}
 	}
 	if v.slot == nil {
-		return
+		return false
 	}
 	v.page.mu.Lock()
 	s.kill(v, now)
 	v.page.mu.Unlock()
+	return true
 }
 
-// relieve brings the store back below its cap after a state grew.
+// relieve brings the store back below its cap after a state grew. Only keys with
+// memory of their own can help: pages are never given back.
 func (s *Store) relieve(now int64) {
-	for tries := 0; tries < 8 && !s.mayGrow(0); tries++ {
-		s.evictAnywhere(now)
+	for tries := 0; tries < 8 && !s.roomBeside(0) && s.evictAnywhere(now, grown); tries++ {
 	}
+	s.warn(now)
 }
 
 // mark remembers that the key was denied while memory was short. It writes only
@@ -141,19 +155,26 @@ func (s *Store) mark(sl *slot) {
 	}
 }
 
-// mayGrow reports whether n more bytes stay within the cap.
-func (s *Store) mayGrow(n int64) bool {
-	if s.bytes.Load()+n <= s.maxBytes {
-		return true
+// within reports whether used stays within a cap. Memory counts as short from
+// seven eighths of it on, so that keys in use are known before others make room.
+func (s *Store) within(used, most int64) bool {
+	if used > most-most/8 {
+		s.maxed.Store(true)
 	}
-	s.maxed.Store(true)
-	return false
+	return used <= most
 }
 
-func (s *Store) atMaxKeys() bool {
-	if s.keys.Load() < s.maxKeys {
-		return false
-	}
-	s.maxed.Store(true)
-	return true
+// mayGrow reports whether n more bytes of pages stay within the cap, of which a
+// sixteenth is left to what stands beside them.
+func (s *Store) mayGrow(n int64) bool {
+	return s.within(s.pages.Load()+n+max(s.beside.Load(), s.maxBytes/16), s.maxBytes)
 }
+
+// roomBeside reports whether there is room for n more bytes beside the pages: of
+// states that grow, and of reservations.
+func (s *Store) roomBeside(n int64) bool {
+	return s.within(s.beside.Load()+n, max(s.maxBytes-s.pages.Load(), s.maxBytes/16))
+}
+
+// atMaxKeys reports whether a key has to go before another comes.
+func (s *Store) atMaxKeys() bool { return !s.within(s.keys.Load()+1, s.maxKeys) }

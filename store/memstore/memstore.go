@@ -34,14 +34,16 @@ type Store struct {
 	open  reservations
 
 	maxBytes, maxKeys int64
-	bytes, keys       atomic.Int64
+	pages, beside     atomic.Int64 // bytes of the table, and of what stands beside it: long states, reservations
+	keys              atomic.Int64
 	evicted           atomic.Int64
 	forgotten         atomic.Int64
-	maxed             atomic.Bool   // the cap has been reached
+	maxed             atomic.Bool   // memory has been short
 	hand              atomic.Uint64 // where evictAnywhere goes on
 
 	logger *slog.Logger
-	logged atomic.Int64
+	logged atomic.Int64 // when
+	told   atomic.Int64 // how many were forgotten then
 }
 
 var _ store.Store = (*Store)(nil)
@@ -49,13 +51,13 @@ var _ store.Store = (*Store)(nil)
 // Option sets up a Store.
 type Option func(*Store)
 
-// MaxBytes caps the memory of the store. Below 64 KiB it is raised to that.
+// MaxBytes caps the memory of the store. Below 256 KiB it is raised to that.
 func MaxBytes(n int64) Option {
-	return func(s *Store) { s.maxBytes = max(n, 64<<10) }
+	return func(s *Store) { s.maxBytes = max(n, 256<<10) }
 }
 
 // MaxKeys caps the number of keys instead of the memory; both can be capped.
-// Under concurrent use it may be passed by as many keys as there are callers.
+// It may be passed, for a while, by as many keys as concurrent calls name.
 func MaxKeys(n int64) Option {
 	return func(s *Store) { s.maxKeys = max(n, 1) }
 }
@@ -114,7 +116,9 @@ type Stats struct {
 
 // Stats returns the store's figures.
 func (s *Store) Stats() Stats {
-	return Stats{s.keys.Load(), s.bytes.Load(), s.evicted.Load(), s.forgotten.Load(), s.open.count()}
+	return Stats{
+		s.keys.Load(), s.pages.Load() + s.beside.Load(), s.evicted.Load(), s.forgotten.Load(), s.open.count(),
+	}
 }
 
 // Take implements [store.Store]. It never blocks on anything but other calls
@@ -132,9 +136,7 @@ func (s *Store) Take(_ context.Context, op store.Op, checks []store.Check) error
 	case op == store.Spend:
 		s.takeAll(checks)
 	default:
-		for i := range checks {
-			s.change(op, &checks[i])
-		}
+		s.changeAll(op, checks)
 	}
 	return nil
 }

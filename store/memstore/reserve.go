@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/sluice-limiter/sluice/algo"
@@ -26,11 +27,15 @@ type ticket struct {
 
 // reservations are all that are open. Expired ones are dropped as new ones come.
 type reservations struct {
-	mu  sync.Mutex
-	all map[ticket]reservation
+	mu   sync.Mutex // guards the rest; taken while slots are held
+	all  map[ticket]reservation
+	most int // how many there were since the map was made
 }
 
-const reservationBytes = 160 // of an entry with a short ID
+// bytes returns what a reservation takes, at the usual load of a map.
+func (t ticket) bytes() int64 { return 256 + int64(len(t.id)) }
+
+func (p *part) ticket() ticket { return ticket{p.ID, p.key} }
 
 func (o *reservations) init() { o.all = make(map[ticket]reservation) }
 
@@ -40,6 +45,23 @@ func (o *reservations) count() int64 {
 	return int64(len(o.all))
 }
 
+// reserve spends and enters the reservations while all slots are held.
+func (s *Store) reserve(checks []store.Check) error {
+	d := newSeveral(store.Reserve)
+	defer d.done()
+	s.holdAll(d, checks)
+	now := s.clock.Now()
+	if err := s.repeated(d, now); err != nil {
+		d.releaseAll(d.order)
+		return err
+	}
+	if s.decideAll(d, now) {
+		s.openAll(d, now)
+	}
+	s.writeAll(d, now)
+	return nil
+}
+
 // repeated finds the parts whose reservation is open already, and makes sure
 // that there is memory for the others.
 func (s *Store) repeated(d *several, now int64) error {
@@ -47,86 +69,118 @@ func (s *Store) repeated(d *several, now int64) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s.sweepReservations(now, 2*len(d.parts))
+	need := int64(0)
 	for i := range d.parts {
 		p := &d.parts[i]
-		if r, ok := o.all[ticket{p.ID, p.key}]; ok && now < r.expires {
+		if r, ok := o.all[p.ticket()]; ok && now < r.expires {
 			p.again = true
 			p.Verdict = r.verdict
+		} else {
+			need += p.ticket().bytes()
 		}
 	}
-	if !s.mayGrow(int64(len(d.parts)) * reservationBytes) {
-		return fmt.Errorf("memstore: %d reservations open: %w", len(o.all), store.ErrFull)
+	if need == 0 || s.roomBeside(need) {
+		return nil
 	}
-	return nil
-}
-
-// sweepReservations looks at some reservations and drops those that expired.
-func (s *Store) sweepReservations(now int64, some int) {
-	for t, r := range s.open.all {
-		if now >= r.expires {
-			delete(s.open.all, t)
-			s.bytes.Add(-reservationBytes)
-		}
-		if some--; some <= 0 {
-			return
-		}
+	if s.sweepReservations(now, 64); s.roomBeside(need) {
+		return nil
 	}
-}
-
-// closeReservation takes a reservation out, if it is still open.
-func (s *Store) closeReservation(t ticket, now int64) (reservation, bool) {
-	s.open.mu.Lock()
-	defer s.open.mu.Unlock()
-	r, ok := s.open.all[t]
-	if !ok {
-		return r, false
-	}
-	delete(s.open.all, t)
-	s.bytes.Add(-reservationBytes)
-	return r, now < r.expires
-}
-
-// reserve spends and enters the reservations while all slots are held.
-func (s *Store) reserve(checks []store.Check) error {
-	d := several{}
-	s.holdAll(&d, checks)
-	now := s.clock.Now()
-	if err := s.repeated(&d, now); err != nil {
-		d.releaseAll(d.order)
-		return err
-	}
-	if s.decideAll(&d, now) {
-		s.openAll(&d, now)
-	}
-	s.writeAll(&d, now)
-	return nil
+	return fmt.Errorf("memstore: %d reservations open: %w", len(o.all), store.ErrFull)
 }
 
 // openAll enters the reservations of all parts.
 func (s *Store) openAll(d *several, now int64) {
-	s.open.mu.Lock()
-	defer s.open.mu.Unlock()
+	o := &s.open
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for i := range d.parts {
 		p := &d.parts[i]
 		if p.again {
 			continue
 		}
-		t := ticket{p.ID, p.key}
-		if _, expired := s.open.all[t]; !expired {
-			s.bytes.Add(reservationBytes)
+		t := p.ticket()
+		s.closeTicket(t) // an expired one
+		s.beside.Add(t.bytes())
+		o.all[t] = reservation{p.Cost, p.Mark, p.Verdict, s.at(p.Spec, now), now + p.Verdict.Wait, now + p.Hold}
+	}
+	o.most = max(o.most, len(o.all))
+}
+
+// owes reports whether a part that commits has an open reservation and took more
+// than that.
+func (s *Store) owes(p *part) bool {
+	s.open.mu.Lock()
+	defer s.open.mu.Unlock()
+	r, ok := s.open.all[p.ticket()]
+	return ok && r.cost < p.Cost
+}
+
+// closeAll takes out the reservations that are committed, or all of the keys that
+// are reset. It fails before it has changed anything if a key has got a slot, or
+// owes something that needs one, since all were held.
+func (s *Store) closeAll(d *several, now int64) bool {
+	o := &s.open
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !s.stillAbsent(d) {
+		return false
+	}
+	for i := range d.parts {
+		p := &d.parts[i]
+		p.booked = nil
+		if r, ok := o.all[p.ticket()]; ok && now < r.expires && d.op == store.Commit {
+			p.booked = &r
+			if first := &d.parts[p.first]; r.cost < p.Cost && first.none && !stateless(p.Spec) {
+				return false
+			}
 		}
-		s.open.all[t] = reservation{p.Cost, p.Mark, p.Verdict, s.at(p.Spec, now), now + p.Verdict.Wait, now + p.Hold}
+	}
+	for i := range d.parts {
+		p := &d.parts[i]
+		if d.op == store.Reset {
+			s.closeKey(p.key)
+		} else if !s.closeTicket(p.ticket()) {
+			p.booked = nil // the same one a second time
+		}
+	}
+	return true
+}
+
+// closeKey drops the reservations of a key.
+func (s *Store) closeKey(k key) {
+	for t := range s.open.all {
+		if t.key == k {
+			s.closeTicket(t)
+		}
 	}
 }
 
-// closeAll drops the reservations of a key.
-func (s *Store) closeAll(k key) {
-	s.open.mu.Lock()
-	defer s.open.mu.Unlock()
-	for t := range s.open.all {
-		if t.key == k {
-			delete(s.open.all, t)
-			s.bytes.Add(-reservationBytes)
+// closeTicket drops a reservation and reports whether there was one.
+func (s *Store) closeTicket(t ticket) bool {
+	if _, ok := s.open.all[t]; !ok {
+		return false
+	}
+	delete(s.open.all, t)
+	s.beside.Add(-t.bytes())
+	return true
+}
+
+// sweepReservations looks at some reservations and drops those that expired. A
+// map that has become far too large for what is in it is made anew: it gives
+// nothing back by itself, and to look at some would be to look through all of it.
+func (s *Store) sweepReservations(now int64, some int) {
+	o := &s.open
+	for t, r := range o.all {
+		if now >= r.expires {
+			s.closeTicket(t)
 		}
+		if some--; some <= 0 {
+			break
+		}
+	}
+	if o.most > 1024 && len(o.all) < o.most/8 {
+		few := make(map[ticket]reservation, len(o.all))
+		maps.Copy(few, o.all)
+		o.all, o.most = few, len(few)
 	}
 }

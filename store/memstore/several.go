@@ -2,42 +2,51 @@ package memstore
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/sluice-limiter/sluice/algo"
 	"github.com/sluice-limiter/sluice/store"
 )
 
-// part is one check of a decision over several.
+// part is one check of a call over several.
 type part struct {
 	*store.Check
-	key   key
-	ref   ref  // the held slot; none for a limit without state and for a peek at a key never seen
-	first int  // the part that has the same state and comes first: itself if it is the first
-	twice bool // the first of several parts with the same state
-	none  bool // nobody spends and the key has no slot
-	again bool // a repeated reservation, which was decided before
-	fresh uint64
-	state algo.State
-	last  *algo.Spec // the last to have spent
+	key    key
+	ref    ref          // the held slot
+	first  int          // the part that has the same state and comes first: itself if it is the first
+	twice  bool         // the first of several parts with the same state
+	none   bool         // there is no slot, and none is needed
+	seen   view         // by which there is no slot, unless the limit is stateless
+	fresh  uint64       // the word of a slot that was added for this call
+	again  bool         // a repeated reservation, which was decided before
+	booked *reservation // that is settled now
+	state  algo.State
+	last   *algo.Spec // the last to have changed the state
 }
 
-// several is a decision over several checks.
+// several is a call over several checks.
 type several struct {
+	op    store.Op
 	parts []part
 	order []int // the parts, sorted by key
 }
 
-// takeAll decides several checks as one: all or nothing.
-func (s *Store) takeAll(checks []store.Check) {
-	var (
-		parts [4]part // no allocation in the common case
-		order [4]int
-	)
-	d := several{parts[:0], order[:0]}
-	s.holdAll(&d, checks)
-	now := s.clock.Now()
-	s.decideAll(&d, now)
-	s.writeAll(&d, now)
+// severals are used again, so that no call allocates.
+var severals = sync.Pool{New: func() any { return new(several) }}
+
+func newSeveral(op store.Op) *several {
+	d := severals.Get().(*several)
+	d.op = op
+	return d
+}
+
+// done gives back d, which keeps no reference to anybody's checks.
+func (d *several) done() {
+	clear(d.parts)
+	d.parts, d.order = d.parts[:0], d.order[:0]
+	if cap(d.parts) <= 64 {
+		severals.Put(d)
+	}
 }
 
 // holdAll holds the slot of every check, in one order for all callers so that
@@ -58,16 +67,24 @@ func (s *Store) holdAll(d *several, checks []store.Check) {
 			d.parts[d.parts[i].first].twice = true
 		}
 	}
-	for !s.tryHoldAll(d) {
+	s.holdAgain(d, false)
+}
+
+// holdAgain is holdAll for parts that are in order already. Who failed once pins
+// the keys: at the cap, room for one of them may be made by forgetting another.
+func (s *Store) holdAgain(d *several, pin bool) {
+	for !s.tryHoldAll(d, pin) {
+		pin = true
 	}
 }
 
-// tryHoldAll first makes sure that every key has a slot and then holds them.
-// Whoever meets a dead slot then lets go of everything, because the one who is
-// moving it may be waiting for a slot of ours.
-func (s *Store) tryHoldAll(d *several) bool {
+// tryHoldAll first makes sure that every key has a slot that needs one, and then
+// holds them. Whoever meets a dead slot then lets go of everything, because the
+// one who is moving it may be waiting for a slot of ours; likewise if a key has
+// come that was not there.
+func (s *Store) tryHoldAll(d *several, pin bool) bool {
 	for i := range d.parts {
-		s.addPart(d, i)
+		s.addPart(d, i, pin)
 	}
 	for n, i := range d.order {
 		p := &d.parts[i]
@@ -81,37 +98,60 @@ func (s *Store) tryHoldAll(d *several) bool {
 		}
 		p.ref = r
 	}
+	if !s.stillAbsent(d) {
+		d.releaseAll(d.order)
+		return false
+	}
 	return true
 }
 
-// addPart makes sure that a part that may spend has a slot, and finds out
-// whether one that cannot has any.
-func (s *Store) addPart(d *several, i int) {
+// addPart makes sure that a part has a slot if it needs one.
+func (s *Store) addPart(d *several, i int, pin bool) {
 	p := &d.parts[i]
-	p.ref = ref{}
+	p.ref, p.none, p.seen = ref{}, false, view{}
 	if p.first != i {
 		return
 	}
-	p.none = stateless(p.Spec) || !s.live(p.key)
-	if !p.none || stateless(p.Spec) || !d.spends(i) {
+	if p.none = stateless(p.Spec); p.none {
 		return
 	}
-	unit, now := uint64(0), s.clock.Now()-s.epoch
-	if wordFits(p.Spec, now) {
-		unit = p.Spec.WordUnit()
+	needed := s.needed(d, i) // before the look at the table: a reservation that comes later changes that
+	p.seen, p.none = s.table.absent(p.key)
+	if p.none && !needed || !p.none && !pin {
+		return
 	}
-	s.add(p.key, unit, now)
-	p.none, p.fresh = false, freshWord(unit, now)
+	now := s.clock.Now()
+	a := addition{key: p.key, unit: s.unitFor(p.Spec, now), now: now - s.epoch, pin: pin}
+	a.word = freshWord(a.unit, a.now)
+	if _, added := s.add(a); added {
+		p.fresh = a.word
+	}
+	p.none = false
 }
 
-// spends reports whether any part with the state of part i has a cost.
-func (d *several) spends(i int) bool {
+// needed reports whether anything will be spent from the state of part i.
+func (s *Store) needed(d *several, i int) bool {
 	for j := range d.parts {
-		if d.parts[j].first == i && d.parts[j].Cost > 0 {
+		p := &d.parts[j]
+		if p.first != i || p.Cost == 0 {
+			continue
+		}
+		if d.op == store.Spend || d.op == store.Reserve || d.op == store.Commit && s.owes(p) {
 			return true
 		}
 	}
 	return false
+}
+
+// stillAbsent reports whether the keys without a slot have none now that all
+// others are held: the call sees all of them at one instant.
+func (s *Store) stillAbsent(d *several) bool {
+	for i := range d.parts {
+		if p := &d.parts[i]; p.seen.page != nil && p.none && !p.seen.holds(&s.table, p.key) {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *several) releaseAll(order []int) {
@@ -121,10 +161,13 @@ func (d *several) releaseAll(order []int) {
 }
 
 // leave releases a part's slot with its state unchanged. A slot that was added
-// for this decision and spent nothing is as good as never used.
+// for this call and spent nothing is as good as never used.
 func (p *part) leave() {
 	if p.ref.slot == nil {
 		return
+	}
+	if p.ref.unit.Load()&pinned != 0 {
+		p.ref.unit.And(^pinned)
 	}
 	if w := p.ref.word.Load() &^ held; w == p.fresh {
 		p.ref.word.Store(0)
@@ -136,87 +179,41 @@ func (p *part) leave() {
 // stateless tells the limits that remember nothing.
 func stateless(p *algo.Spec) bool { return p.Kind == algo.Unlimited || p.Kind == algo.Ban }
 
-// decideAll decides all parts at one instant and spends, but writes nothing
-// yet.
-func (s *Store) decideAll(d *several, now int64) (allowed bool) {
+// loadAll reads the states of all parts, which are held.
+func (s *Store) loadAll(d *several) {
 	for i := range d.parts {
 		p := &d.parts[i]
 		if p.ref.slot != nil && p.ref.word.Load()&^held != p.fresh {
 			p.state = s.load(p.ref)
 		}
 	}
-	allowed = true
-	for i := range d.parts {
-		p := &d.parts[i]
-		if !p.again {
-			p.Verdict = s.checkPart(d, p, now)
-		}
-		allowed = allowed && p.Verdict.Allowed
-	}
-	for i := range d.parts {
-		s.spendPart(d, &d.parts[i], now, allowed)
-	}
-	return allowed
 }
 
-// writeAll saves what decideAll changed and lets go of everything.
+// writeAll saves what was changed and lets go of everything.
 func (s *Store) writeAll(d *several, now int64) {
+	grew := false
 	for i := range d.parts {
-		s.writePart(&d.parts[i], now)
-	}
-	s.relieve(now - s.epoch)
-}
-
-// checkPart decides one part after those before it: parts that share a state
-// try on a copy what the earlier ones would leave.
-func (s *Store) checkPart(d *several, p *part, now int64) algo.Verdict {
-	first := &d.parts[p.first]
-	at := s.at(p.Spec, now)
-	if !first.twice {
-		return algo.Check(p.Spec, &first.state, at, p.Cost, p.MaxWait)
-	}
-	trial := first.state
-	trial.More = slices.Clone(trial.More)
-	for i := range d.parts {
-		q := &d.parts[i]
-		if q == p {
-			break
-		}
-		if q.first == p.first && q.Verdict.Allowed && q.Cost > 0 && !q.again {
-			algo.Spend(q.Spec, &trial, s.at(q.Spec, now), q.Cost)
+		switch p := &d.parts[i]; {
+		case p.ref.slot == nil:
+		case d.op == store.Reset:
+			s.drop(p.ref)
+		case p.last != nil:
+			grew = s.save(p.ref, p.last, &p.state, s.at(p.last, now)) || grew
+		default:
+			p.leave()
+			if !p.Verdict.Allowed && d.op <= store.Reserve {
+				s.mark(p.ref.slot)
+			}
 		}
 	}
-	return algo.Check(p.Spec, &trial, at, p.Cost, p.MaxWait)
-}
-
-// spendPart spends one part, or, if the decision is a denial, repairs a state
-// that lies too far ahead.
-func (s *Store) spendPart(d *several, p *part, now int64, allowed bool) {
-	first := &d.parts[p.first]
-	if p.Cost == 0 || p.again || first.ref.slot == nil {
-		return
-	}
-	at := s.at(p.Spec, now)
-	switch {
-	case allowed:
-		algo.Spend(p.Spec, &first.state, at, p.Cost)
-		first.last = p.Spec
-		p.Mark = p.Spec.Mark(&first.state)
-	case !p.Verdict.Allowed && algo.Cut(p.Spec, &first.state, at):
-		first.last = p.Spec
+	if grew {
+		s.relieve(now - s.epoch)
 	}
 }
 
-// writePart saves and releases the slot of a part.
-func (s *Store) writePart(p *part, now int64) {
-	switch {
-	case p.ref.slot == nil:
-	case p.last != nil:
-		s.save(p.ref, p.last, &p.state, s.at(p.last, now))
-	default:
-		p.leave()
-		if !p.Verdict.Allowed {
-			s.mark(p.ref.slot)
-		}
-	}
+// drop forgets the key of a held slot.
+func (s *Store) drop(r ref) {
+	s.dropRest(r.page, r.i)
+	s.keys.Add(-1)
+	r.word.Store(moved)
 }

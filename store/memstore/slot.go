@@ -16,15 +16,26 @@ const (
 	flags        = moved | held
 )
 
-// asked marks, in a slot's unit, a key that was denied while the store was at
-// its cap. Somebody is asking for it, so it is forgotten after the others.
-const asked uint64 = 1 << 63
+// Marks beside a slot's unit. An asked key was denied while the store was at its
+// cap: somebody is asking for it, so it is forgotten after the others. A pinned
+// key is about to be held together with others and is not forgotten now. A grown
+// key has memory of its own, which is free again when it is forgotten.
+const (
+	asked  uint64 = 1 << 63
+	pinned uint64 = 1 << 62
+	grown  uint64 = 1 << 61
+	marks         = asked | pinned | grown
+)
+
+// aside is the zero of words that are no words: with unit 0 a word counts µs
+// from there, so that instants before the epoch fit too.
+const aside = 1 << 60
 
 // slot holds one key. A token bucket whose state fits into a word lives in the
 // slot alone, unit tells in which parts of a µs the word counts, and it is
-// decided by one compare-and-swap. With unit 0 the word is State.T, the rest of
-// the state is in a [rest] beside the page, and both belong to whoever holds the
-// slot.
+// decided by one compare-and-swap. With unit 0 the word is State.T from aside, the
+// rest of the state is in a [rest] beside the page, and both belong to whoever
+// holds the slot.
 type slot struct {
 	hi, lo atomic.Uint64 // whose: 128 bits of seeded hash; both zero: nobody's yet
 	word   atomic.Uint64
@@ -39,11 +50,12 @@ type rest struct {
 
 func (s *slot) is(k key) bool { return s.hi.Load() == k.hi && s.lo.Load() == k.lo }
 
-// unitOf returns the unit without the asked mark.
-func (s *slot) unitOf() uint64 { return s.unit.Load() &^ asked }
+// unitOf returns the unit without its marks.
+func (s *slot) unitOf() uint64 { return s.unit.Load() &^ marks }
 
 // hold waits until nobody holds the slot and takes it. It fails if the slot is
-// dead or no longer the key's.
+// dead or no longer the key's: to wait for another key's holder would break the
+// order in which keys are held.
 func (s *slot) hold(k key) bool {
 	for spins := 0; ; spins++ {
 		w := s.word.Load()
@@ -51,6 +63,9 @@ func (s *slot) hold(k key) bool {
 		case w&moved != 0:
 			return false
 		case w&held != 0:
+			if !s.is(k) {
+				return false
+			}
 			pause(spins)
 		case s.word.CompareAndSwap(w, w|held):
 			if s.is(k) {
@@ -62,6 +77,20 @@ func (s *slot) hold(k key) bool {
 	}
 }
 
+// swap writes the word if it is still w, and the key's.
+func (s *slot) swap(k key, w, next uint64) bool {
+	if !s.word.CompareAndSwap(w, next) {
+		return false
+	}
+	if s.is(k) {
+		return true
+	}
+	// Between the look at the identity and the swap the slot was given to a key
+	// that happened to get into the very same state: undo.
+	s.word.CompareAndSwap(next, w)
+	return false
+}
+
 // release gives a held slot back unchanged.
 func (s *slot) release() { s.word.Store(s.word.Load() &^ held) }
 
@@ -71,14 +100,18 @@ func (s *slot) kill(w uint64) bool {
 	return w&flags == 0 && s.word.CompareAndSwap(w, w|moved)
 }
 
-// idleSince returns the instant, in µs since the epoch, from which the state w
+// idleSince returns the instant, in µs since the epoch, after which the state w
 // of a slot carries no information.
 func (s *slot) idleSince(w uint64) int64 {
 	t := int64(w &^ (flags | algo.WordAhead))
-	if unit := s.unitOf(); unit > 1 {
-		return t/int64(unit) + 1
+	switch unit := int64(s.unitOf()); {
+	case t == 0 || unit == 1:
+		return t
+	case unit == 0:
+		return t - aside
+	default:
+		return t / unit
 	}
-	return t
 }
 
 // wordFits reports whether a state of p, now being in µs since the epoch, can be
@@ -96,26 +129,32 @@ func (s *slot) load(x *rest, epoch int64) algo.State {
 	}
 	st := algo.State{F: x.f, G: x.g, Ahead: w&algo.WordAhead != 0, More: x.more}
 	if t := int64(w &^ algo.WordAhead); t > 0 {
-		st.T = t + epoch
+		st.T = t - aside + epoch
 	}
 	return st
 }
 
 // save writes the state of a held slot and releases it: as a word of p if x is
-// nil, else with x beside it.
-func (s *slot) save(x *rest, p *algo.Spec, st *algo.State, epoch int64) {
+// nil, else with x beside it and the flag.
+func (s *slot) save(x *rest, p *algo.Spec, st *algo.State, epoch int64, flag uint64) {
 	if x == nil {
 		s.unit.Store(p.WordUnit())
 		s.word.Store(p.StateWord(st, epoch))
 		return
 	}
 	x.f, x.g, x.more = st.F, st.G, st.More
-	w := uint64(max(0, st.T-epoch))
+	w, unit := uint64(0), uint64(0)
+	if st.T != 0 {
+		w = uint64(st.T - epoch + aside)
+	}
 	if st.Ahead {
 		w |= algo.WordAhead
 	}
-	s.unit.Store(0)
-	s.word.Store(w)
+	if cap(st.More) > 0 {
+		unit = grown
+	}
+	s.unit.Store(unit)
+	s.word.Store(w | flag)
 }
 
 // pause lets the holder of a slot get on.

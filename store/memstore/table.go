@@ -9,8 +9,9 @@ const (
 	pageSlots = 128
 	reach     = 32                    // a key lies within this many slots of its home
 	homes     = pageSlots - reach + 1 // so no reach leaves its page
-	pageBytes = pageSlots * 32
-	restBytes = pageSlots * 40
+	pageBytes = pageSlots*32 + 48     // with the page itself
+	restBytes = 5376                  // pageSlots * 40, as the allocator rounds it
+	pathBytes = 16                    // of an entry of a directory
 )
 
 type (
@@ -27,6 +28,8 @@ type page struct {
 	rests atomic.Pointer[rests] // nil until a key needs one
 	depth uint                  // how many directory bits all its keys share
 	bits  uint64                // those bits
+
+	version atomic.Uint64 // odd while a key is being added or keys are moved
 }
 
 // entry is one place of a directory. The slots stand here too, which saves the
@@ -94,19 +97,23 @@ func (t *table) entry(k key) *entry {
 	return &d.entries[k.bits()>>(64-d.depth)]
 }
 
-// find returns the key's slot in s, or nil.
-func (s *slots) find(k key) *slot {
+// find returns the key's slot in s and its word, or nil and a dead word. The word
+// is read before the identity is known for sure, and so is the key's: a slot that
+// changes hands gets its new identity first.
+func (s *slots) find(k key) (*slot, uint64) {
 	home := k.home()
 	for i := home; i < home+reach; i++ {
-		if s := &s[i%pageSlots]; s.hi.Load() == k.hi && s.lo.Load() == k.lo {
-			return s
+		if s := &s[i%pageSlots]; s.hi.Load() == k.hi {
+			if w := s.word.Load(); s.lo.Load() == k.lo {
+				return s, w
+			}
 		}
 	}
-	return nil
+	return nil, moved
 }
 
-// find returns the key's slot, or nil. The slot may be dead.
-func (t *table) find(k key) *slot { return t.entry(k).slots.Load().find(k) }
+// find returns the key's slot and its word, which may be dead.
+func (t *table) find(k key) (*slot, uint64) { return t.entry(k).slots.Load().find(k) }
 
 // ref is a slot with the place beside it.
 type ref struct {
@@ -116,8 +123,9 @@ type ref struct {
 }
 
 // ref returns the key's slot together with its page.
-func (t *table) ref(k key) (ref, bool) {
-	p := t.entry(k).page.Load()
+func (t *table) ref(k key) (ref, bool) { return t.entry(k).page.Load().ref(k) }
+
+func (p *page) ref(k key) (ref, bool) {
 	ss := p.slots.Load()
 	if ss == nil {
 		return ref{}, false
@@ -133,3 +141,30 @@ func (t *table) ref(k key) (ref, bool) {
 
 // covers reports whether the page is the one for the key.
 func (p *page) covers(k key) bool { return k.bits()>>(64-p.depth) == p.bits }
+
+// view is what a page was like when a key had no live slot in it. As long as it
+// holds, the key has none.
+type view struct {
+	page    *page
+	version uint64
+}
+
+func (v view) holds(t *table, k key) bool {
+	return t.entry(k).page.Load() == v.page && v.page.version.Load() == v.version
+}
+
+// absent reports whether the key has no live slot, and the view that shows it.
+// A key that is on its way to another page is waited for.
+func (t *table) absent(k key) (view, bool) {
+	for {
+		p := t.entry(k).page.Load()
+		v := view{p, p.version.Load()}
+		if r, ok := p.ref(k); ok && r.word.Load()&moved == 0 {
+			return view{}, false
+		}
+		if v.version%2 == 0 && v.holds(t, k) {
+			return v, true
+		}
+		t.lockPage(k).mu.Unlock()
+	}
+}

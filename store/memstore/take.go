@@ -20,18 +20,12 @@ func (s *Store) takeWord(k key, p *algo.Spec, cost, maxWait int64) algo.Verdict 
 		return s.takeHeld(k, p, cost, maxWait)
 	}
 	for spins := 0; ; spins++ {
-		sl := s.table.find(k)
-		if sl == nil {
-			if _, v, _ := p.DecideWord(0, now, cost, maxWait); !v.Allowed || cost == 0 {
-				return v // nothing to remember
-			}
-			s.add(k, p.WordUnit(), now)
-			continue
-		}
-		w := sl.word.Load()
+		sl, w := s.table.find(k)
 		if w&flags != 0 {
 			if w&moved != 0 {
-				s.add(k, p.WordUnit(), now)
+				if v, ok := s.takeFirst(k, p, now, cost, maxWait); ok {
+					return v
+				}
 			}
 			pause(spins)
 			continue
@@ -52,15 +46,22 @@ func (s *Store) takeWord(k key, p *algo.Spec, cost, maxWait int64) algo.Verdict 
 			}
 			return v
 		}
-		if sl.word.CompareAndSwap(w, next) {
-			if sl.is(k) {
-				return v
-			}
-			// Between our look at the identity and the swap the slot was given
-			// to a key that happened to be in the very same state: undo.
-			sl.word.CompareAndSwap(next, w)
+		if sl.swap(k, w, next) {
+			return v
 		}
 	}
+}
+
+// takeFirst decides a token bucket whose key seems to have no slot, and adds it
+// as it is after the spend. It fails if the key has one after all.
+func (s *Store) takeFirst(k key, p *algo.Spec, now, cost, maxWait int64) (algo.Verdict, bool) {
+	next, v, _ := p.DecideWord(0, now, cost, maxWait)
+	if !v.Allowed || cost == 0 { // nothing to remember
+		_, absent := s.table.absent(k)
+		return v, absent
+	}
+	_, added := s.add(addition{key: k, unit: p.WordUnit(), word: next, now: now})
+	return v, added
 }
 
 // takeHeld decides one check on a slot that it holds. Every algorithm can be
@@ -74,8 +75,11 @@ func (s *Store) takeHeld(k key, p *algo.Spec, cost, maxWait int64) algo.Verdict 
 		if !v.Allowed || cost == 0 {
 			return v // nothing to remember
 		}
-		s.add(k, 0, now-s.epoch)
-		r, ok = s.holdKey(k)
+		// Zero and held: it is ours, and new.
+		a := addition{key: k, unit: s.unitFor(p, now), word: held, now: now - s.epoch}
+		if r, ok = s.add(a); !ok {
+			r, ok = s.holdKey(k)
+		}
 	}
 	now := s.at(p, s.clock.Now())
 	st := s.load(r)
@@ -83,8 +87,9 @@ func (s *Store) takeHeld(k key, p *algo.Spec, cost, maxWait int64) algo.Verdict 
 	switch {
 	case v.Allowed && cost > 0:
 		algo.Spend(p, &st, now, cost)
-		s.save(r, p, &st, now)
-		s.relieve(now - s.epoch)
+		if s.save(r, p, &st, now) {
+			s.relieve(now - s.epoch)
+		}
 	case cost > 0 && algo.Cut(p, &st, now):
 		s.save(r, p, &st, now)
 	default:
@@ -106,25 +111,22 @@ func (s *Store) at(p *algo.Spec, now int64) int64 {
 
 // holdKey finds the key's slot and holds it. It fails if the key has none.
 func (s *Store) holdKey(k key) (ref, bool) {
-	for s.live(k) {
+	for {
 		if r, ok := s.table.ref(k); ok && r.hold(k) {
 			return r, true
 		}
+		if _, absent := s.table.absent(k); absent {
+			return ref{}, false
+		}
 	}
-	return ref{}, false
 }
 
-// live reports whether the key has a live slot. A key that is on its way to
-// another page has one as soon as that page is there.
-func (s *Store) live(k key) bool {
-	r, ok := s.table.ref(k)
-	if !ok || r.word.Load()&moved == 0 {
-		return ok
+// unitFor returns the unit of a new state of p.
+func (s *Store) unitFor(p *algo.Spec, now int64) uint64 {
+	if wordFits(p, now-s.epoch) {
+		return p.WordUnit()
 	}
-	p := s.table.lockPage(k)
-	defer p.mu.Unlock()
-	r, ok = s.table.ref(k)
-	return ok && r.word.Load()&moved == 0
+	return 0
 }
 
 // load returns the state of a held slot.
@@ -135,21 +137,17 @@ func (s *Store) load(r ref) algo.State {
 	return r.slot.load(&r.page.rests.Load()[r.i], s.epoch)
 }
 
-// save writes the state of a held slot and releases it.
-func (s *Store) save(r ref, p *algo.Spec, st *algo.State, now int64) {
+// save writes the state of a held slot and releases it. It reports whether the
+// state grew.
+func (s *Store) save(r ref, p *algo.Spec, st *algo.State, now int64) (grew bool) {
 	var x *rest
 	if !wordFits(p, now-s.epoch) {
-		x = s.restOf(r)
-		s.bytes.Add(8 * int64(cap(st.More)-cap(x.more)))
+		x = &s.restsOf(r.page)[r.i]
+		if more := cap(st.More) - cap(x.more); more != 0 {
+			s.beside.Add(8 * int64(more))
+			grew = more > 0
+		}
 	}
-	r.slot.save(x, p, st, s.epoch)
-}
-
-// restOf returns the place beside a held slot. A page that had words only may
-// have none yet.
-func (s *Store) restOf(r ref) *rest {
-	if r.page.rests.Load() == nil && r.page.rests.CompareAndSwap(nil, new(rests)) {
-		s.bytes.Add(restBytes)
-	}
-	return &r.page.rests.Load()[r.i]
+	r.slot.save(x, p, st, s.epoch, 0)
+	return grew
 }

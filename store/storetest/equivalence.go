@@ -118,12 +118,19 @@ func (p *pair) spend() {
 	}
 }
 
-// cancel gives a booking back, mostly the newest.
+// cancel gives a booking back, mostly the newest. A key that is as good as new may
+// have been forgotten with all its bookings, so it is not asked.
 func (p *pair) cancel() {
-	if n := len(p.booked); n > 0 {
-		i := n - 1 - p.Rand.IntN(min(n, 1+p.Rand.IntN(3)))
-		p.both(store.Cancel, []store.Check{p.booked[i].check}, p.booked[i].model)
-		p.booked = append(p.booked[:i], p.booked[i+1:]...)
+	n := len(p.booked)
+	if n == 0 {
+		return
+	}
+	i := n - 1 - p.Rand.IntN(min(n, 1+p.Rand.IntN(3)))
+	b := p.booked[i]
+	p.booked = append(p.booked[:i], p.booked[i+1:]...)
+	peek := store.Check{Key: b.check.Key, Spec: b.check.Spec}
+	if v := p.both(store.Spend, []store.Check{peek})[0].Verdict; peek.Spec.ResetAfter(v) > 0 {
+		p.both(store.Cancel, []store.Check{b.check}, b.model)
 	}
 }
 
@@ -146,7 +153,9 @@ func (p *pair) checks(n int) []store.Check {
 // reserve opens a reservation, or repeats one.
 func (p *pair) reserve() {
 	if n := len(p.open); n > 0 && p.Rand.IntN(6) == 0 {
-		p.both(store.Reserve, []store.Check{p.open[p.Rand.IntN(n)].check})
+		o := &p.open[p.Rand.IntN(n)]
+		p.both(store.Reserve, []store.Check{o.check})
+		o.until = min(o.until, p.Now+o.check.Hold) // if it was settled, this opened it anew
 		return
 	}
 	checks := p.checks(1 + p.Rand.IntN(2))

@@ -1,0 +1,92 @@
+package memstore
+
+import (
+	"slices"
+
+	"github.com/sluice-limiter/sluice/algo"
+	"github.com/sluice-limiter/sluice/store"
+)
+
+// takeAll decides several checks as one: all or nothing.
+func (s *Store) takeAll(checks []store.Check) {
+	d := newSeveral(store.Spend)
+	s.holdAll(d, checks)
+	now := s.clock.Now()
+	s.decideAll(d, now)
+	s.writeAll(d, now)
+	d.done()
+}
+
+// decideAll decides all parts at one instant and spends, but writes nothing
+// yet.
+func (s *Store) decideAll(d *several, now int64) (allowed bool) {
+	s.loadAll(d)
+	allowed = true
+	for i := range d.parts {
+		p := &d.parts[i]
+		if d.op == store.Reserve && !p.again {
+			p.again = d.repeats(i)
+		}
+		if !p.again {
+			p.Verdict = s.checkPart(d, p, now)
+		}
+		allowed = allowed && p.Verdict.Allowed
+	}
+	for i := range d.parts {
+		s.spendPart(d, &d.parts[i], now, allowed)
+	}
+	return allowed
+}
+
+// repeats reports whether part i reserves what an earlier part of the same call
+// has reserved, and takes over its verdict.
+func (d *several) repeats(i int) bool {
+	p := &d.parts[i]
+	for j := range i {
+		if q := &d.parts[j]; q.key == p.key && q.ID == p.ID && q.Verdict.Allowed {
+			p.Verdict = q.Verdict
+			return true
+		}
+	}
+	return false
+}
+
+// checkPart decides one part after those before it: parts that share a state
+// try on a copy what the earlier ones would leave.
+func (s *Store) checkPart(d *several, p *part, now int64) algo.Verdict {
+	first := &d.parts[p.first]
+	at := s.at(p.Spec, now)
+	if !first.twice {
+		return algo.Check(p.Spec, &first.state, at, p.Cost, p.MaxWait)
+	}
+	trial := first.state
+	trial.More = slices.Clone(trial.More)
+	for i := range d.parts {
+		q := &d.parts[i]
+		if q == p {
+			break
+		}
+		if q.first == p.first && q.Verdict.Allowed && q.Cost > 0 && !q.again {
+			algo.Spend(q.Spec, &trial, s.at(q.Spec, now), q.Cost)
+		}
+	}
+	return algo.Check(p.Spec, &trial, at, p.Cost, p.MaxWait)
+}
+
+// spendPart spends one part, or, if the decision is a denial, repairs a state
+// that lies too far ahead.
+func (s *Store) spendPart(d *several, p *part, now int64, allowed bool) {
+	first := &d.parts[p.first]
+	if p.Cost == 0 || p.again || first.ref.slot == nil {
+		return
+	}
+	at := s.at(p.Spec, now)
+	switch {
+	case allowed:
+		algo.Spend(p.Spec, &first.state, at, p.Cost)
+		first.last = p.Spec
+		p.Mark = p.Spec.Mark(&first.state)
+	case !p.Verdict.Allowed && algo.Cut(p.Spec, &first.state, at):
+		first.last = p.Spec
+	}
+}

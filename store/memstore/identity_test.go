@@ -1,0 +1,157 @@
+package memstore
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/sluice-limiter/sluice/algo"
+)
+
+// TestHashIdentity: the same name and shape give the same 128 bits in one store
+// and others in another; both halves tell names and shapes apart.
+func TestHashIdentity(t *testing.T) {
+	a, b := newHasher(), newHasher()
+	if k := a.key("k", 1); k != a.key("k", 1) || k == b.key("k", 1) {
+		t.Error("a key is not the same twice, or foreseeable")
+	}
+	his, los := map[uint64]bool{}, map[uint64]bool{}
+	const n = 20_000
+	for i := range n {
+		for shape := range uint64(4) {
+			k := a.key(fmt.Sprint("k", i), shape)
+			his[k.hi], los[k.lo] = true, true
+		}
+	}
+	if len(his) != 4*n || len(los) != 4*n {
+		t.Errorf("%d and %d of %d halves are different", len(his), len(los), 4*n)
+	}
+	x, y := key{1, 2}, key{1, 3}
+	if x.compare(y) != -1 || y.compare(x) != 1 || x.compare(x) != 0 || (key{2, 0}).compare(y) != 1 {
+		t.Error("keys are not in order")
+	}
+}
+
+// TestShapesAreSeparate: one name under limits of different shapes has a state
+// for each.
+func TestShapesAreSeparate(t *testing.T) {
+	w := newWorld(t)
+	specs := everyKind(t, 10)
+	for _, n := range []int64{1, 2} {
+		specs = append(specs, compile(t, algo.Spec{Kind: algo.TokenBucket, Count: 10, Period: hour, Burst: 10, Ordinal: n}))
+	}
+	for i, p := range specs {
+		w.spend("k", p, int64(i))
+	}
+	for i, p := range specs {
+		if got := w.left("k", p); got != 10-int64(i) {
+			t.Errorf("limit %d: %d remain, want %d", i, got, 10-i)
+		}
+	}
+	if got := w.Stats().Keys; got != int64(len(specs))-1 {
+		t.Errorf("%d keys", got)
+	}
+}
+
+// TestHalfAnIdentityIsNone: keys that agree in one half only are different keys,
+// though they have the same page or the same home.
+func TestHalfAnIdentityIsNone(t *testing.T) {
+	w, p := newWorld(t), perHour(t, 10)
+	keys := []key{{5 << 40, 7 << 50}, {5 << 40, 7<<50 + 1}, {5<<40 + 1, 7 << 50}}
+	for i, k := range keys {
+		w.Store.take(k, p, int64(i+1), 0)
+	}
+	for i, k := range keys {
+		if got := p.Remaining(w.Store.take(k, p, 0, 0)); got != int64(9-i) {
+			t.Errorf("key %d: %d remain, want %d", i, got, 9-i)
+		}
+	}
+}
+
+// TestSwapNoticesAnotherKey: the slot was given to another key with the very same
+// word between look and swap. It fails and leaves the word as it was.
+func TestSwapNoticesAnotherKey(t *testing.T) {
+	w, p := newWorld(t), perHour(t, 10)
+	names := w.onePage(p, 2)
+	old, other := w.hash.key(names[0], p.Shape()), w.hash.key(names[1], p.Shape())
+	w.spend(names[0], p, 1)
+	sl, word := w.table.find(old)
+	next, _, _ := p.DecideWord(word, start-w.epoch, 1, 0)
+	r, _ := w.table.ref(old)
+	r.page.mu.Lock()
+	sl.kill(word)
+	w.claim(r.page, r.i, addition{key: other, unit: p.WordUnit(), word: word})
+	r.page.mu.Unlock()
+	if sl.swap(old, word, next) {
+		t.Error("a spend went to another key")
+	}
+	if got := sl.word.Load(); got != word {
+		t.Errorf("another key's word %d became %d", word, got)
+	}
+	if !sl.swap(other, word, next) || sl.swap(other, word, next) {
+		t.Error("the key itself cannot swap, or swaps what has changed")
+	}
+}
+
+// TestFindReadsItsOwnWord: while a slot changes hands over and over, nobody takes
+// one key's word for the other's.
+func TestFindReadsItsOwnWord(t *testing.T) {
+	w, p := newWorld(t), perHour(t, 10)
+	names := w.onePage(p, 2)
+	keys := [2]key{w.hash.key(names[0], p.Shape()), w.hash.key(names[1], p.Shape())}
+	words := [2]uint64{1 << 40, 1 << 41}
+	w.Store.add(addition{key: keys[0], unit: 1, word: words[0]})
+	r, _ := w.table.ref(keys[0])
+	var done atomic.Bool
+	crowd(3, func(worker int) {
+		if worker == 2 {
+			for n := range soak(30_000, 3_000_000) {
+				r.page.mu.Lock()
+				if !r.kill(words[n%2]) {
+					t.Errorf("the word of key %d became %d", n%2, r.word.Load())
+				}
+				w.claim(r.page, r.i, addition{key: keys[(n+1)%2], unit: 1, word: words[(n+1)%2]})
+				r.page.mu.Unlock()
+			}
+			done.Store(true)
+			return
+		}
+		for !done.Load() {
+			if _, got := w.table.find(keys[worker]); got&moved == 0 && got != words[worker] {
+				t.Errorf("key %d reads %d", worker, got)
+				return
+			}
+		}
+	})
+}
+
+// TestAbsentIsExact: a key that moves to another page, and whose old slot is taken
+// by a third, is never absent.
+func TestAbsentIsExact(t *testing.T) {
+	w, p := newWorld(t), perHour(t, 10)
+	var known atomic.Int64
+	crowd(3, func(worker int) {
+		if worker == 0 {
+			for i := range soak(20_000, 500_000) {
+				w.TakeOne(fmt.Sprint("k", i), p, 1, 0)
+				known.Store(int64(i))
+			}
+			known.Store(-1)
+			return
+		}
+		for n := int64(worker); ; n += 7 {
+			most := known.Load()
+			if most < 0 {
+				return
+			}
+			if most == 0 {
+				continue
+			}
+			name := fmt.Sprint("k", n%most)
+			if got := p.Remaining(w.TakeOne(name, p, 0, 0)); got != 9 {
+				t.Errorf("%s: %d remain, want 9", name, got)
+				return
+			}
+		}
+	})
+}
