@@ -89,17 +89,23 @@ func (p *plan) decision(i int, v algo.Verdict) Decision {
 // decisionOf is decision for a verdict of another spec than the plan's: that of
 // a limit which changed this moment.
 func (p *plan) decisionOf(i int, spec *algo.Spec, v algo.Verdict) Decision {
-	d := Decision{Allowed: v.Allowed, index: int32(i), verdict: v, spec: spec, plan: p}
-	if !v.Allowed {
-		d.Reason = Limited
-		if v.Never {
-			d.Reason = Never
-		}
-		if d.spec.Kind == algo.Ban {
-			d.Reason = Banned
-		}
-	}
+	d := Decision{index: int32(i), verdict: v, spec: spec, plan: p}
+	d.conclude()
 	return d
+}
+
+// conclude says what the verdict means.
+func (d *Decision) conclude() {
+	switch {
+	case d.verdict.Allowed:
+		d.Allowed = true
+	case d.spec.Kind == algo.Ban:
+		d.Reason = Banned
+	case d.verdict.Never:
+		d.Reason = Never
+	default:
+		d.Reason = Limited
+	}
 }
 
 // Observer is told of every decision, in the goroutine that asked: it must be

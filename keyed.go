@@ -80,12 +80,14 @@ func (k *Keyed) Allow(ctx context.Context, key string) (Decision, error) {
 }
 
 // AllowN decides a request of any cost. Cost 0 peeks.
-func (k *Keyed) AllowN(ctx context.Context, key string, cost int64) (Decision, error) {
+func (k *Keyed) AllowN(ctx context.Context, key string, cost int64) (d Decision, err error) {
 	p := k.current()
 	if k.mem == nil || len(p.specs) != 1 || len(key) == 0 || len(key) > store.MaxKey || cost < 0 || cost > maxCost {
 		return k.allowAll(ctx, p, key, cost)
 	}
-	d := p.decision(0, k.mem.TakeOne(key, p.specs[0], cost, 0))
+	d.plan, d.spec = p, p.specs[0]
+	k.mem.TakeOne(key, d.spec, cost, &d.verdict)
+	d.conclude()
 	if k.observer != nil {
 		k.observer.Observe(key, cost, d)
 	}
@@ -181,10 +183,14 @@ func (d Decision) binds(o Decision) bool {
 
 // current returns the plan. A calendar that is nearly used up is laid out anew.
 func (k *Keyed) current() *plan {
-	p := k.plan.Load()
-	if p.until == 0 {
+	if p := k.plan.Load(); p.until == 0 {
 		return p
 	}
+	return k.calendar()
+}
+
+func (k *Keyed) calendar() *plan {
+	p := k.plan.Load()
 	now := k.clock.Now()
 	if !p.stale(now) {
 		return p

@@ -29,18 +29,26 @@ func (p *Spec) compileWord() {
 // the limit is not a token bucket or its states do not fit into a word.
 func (p *Spec) WordUnit() uint64 { return p.unit }
 
-// AllowWord decides a cost of 1 without waiting. When easy is false, it is one
-// of the rare cases that [Spec.DecideWord] has to look at.
-func (p *Spec) AllowWord(w uint64, now int64) (next uint64, allowed, easy bool) {
+// TakeWord is the common case of [Spec.DecideWord]: a cost that fits into the
+// limit, without waiting, on a word with nothing booked ahead. due is the time
+// until full after the request, in n-ths of a µs, and above [Spec.WordCapacity]
+// if it has to be denied; next is the word of an allowed one. When easy is false,
+// DecideWord has to look.
+func (p *Spec) TakeWord(w uint64, now, cost int64) (next uint64, due int64, easy bool) {
 	at := now * p.n
-	full := max(int64(w), at)
-	if w >= WordAhead || full-at > p.capW {
-		return w, false, false
-	}
-	if full += p.per; full-at > p.capW {
-		return w, false, true
-	}
-	return uint64(full), true, true
+	due = max(int64(w)-at, 0)
+	easy = w < WordAhead && due <= p.capW && uint64(cost-1) < uint64(p.most)
+	due += cost * p.per
+	return uint64(at + due), due, easy
+}
+
+// WordCapacity is the capacity of the bucket in n-ths of a µs.
+func (p *Spec) WordCapacity() int64 { return p.capW }
+
+// DenyWord fills in the verdict of a request that TakeWord found to be due too
+// late.
+func (p *Spec) DenyWord(due, cost int64) Verdict {
+	return Verdict{Y: due - cost*p.per, Z: p.micros(due - p.capW)}
 }
 
 // DecideWord is [Decide] on a word. It returns the word to write, which is w

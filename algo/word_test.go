@@ -35,10 +35,13 @@ func TestSoakWord(t *testing.T) {
 func (w *walk) judgeWord(word uint64, epoch int64) uint64 {
 	w.Helper()
 	cost, patience, since := w.Cost(), w.Patience(), w.Now-epoch
-	allowNext, allowed, easy := w.spec.AllowWord(word, since)
-	if easy {
-		if next, v, _ := w.spec.DecideWord(word, since, 1, 0); v.Allowed != allowed || next != allowNext {
-			w.bad("AllowWord %d %v, DecideWord %d %+v", allowNext, allowed, next, v)
+	if taken, due, easy := w.spec.TakeWord(word, since, cost); easy {
+		next, v, _ := w.spec.DecideWord(word, since, cost, 0)
+		switch allowed := due <= w.spec.WordCapacity(); {
+		case v.Allowed != allowed || allowed && (next != taken || v.Y != due):
+			w.bad("TakeWord %d %d, DecideWord %d %+v", taken, due, next, v)
+		case !allowed && w.spec.DenyWord(due, cost) != v:
+			w.bad("DenyWord %+v, DecideWord %+v", w.spec.DenyWord(due, cost), v)
 		}
 	}
 	next, got, cut := w.spec.DecideWord(word, since, cost, patience)

@@ -50,8 +50,8 @@ func TestNobodySeesHalf(t *testing.T) {
 				case worker < 2:
 					tw.observe(flip)
 				case worker == 2:
-					w.TakeOne(fmt.Sprint("noise ", n), p, 1, 0)
-					w.TakeOne(fmt.Sprint("noise ", n), q, 1, 0)
+					w.one(fmt.Sprint("noise ", n), p, 1, 0)
+					w.one(fmt.Sprint("noise ", n), q, 1, 0)
 				case r.IntN(20) == 0:
 					w.take(store.Reset, tw.both(flip, 0)...)
 				case r.IntN(4) == 0:
@@ -112,7 +112,7 @@ func TestOverlappingSetsEnd(t *testing.T) {
 						spent[i].Add(checks[j].Cost)
 					}
 				}
-				w.TakeOne(fmt.Sprint("noise ", worker, n), kinds[n%len(kinds)], 1, 0)
+				w.one(fmt.Sprint("noise ", worker, n), kinds[n%len(kinds)], 1, 0)
 			}
 		})
 		for i := range spent {

@@ -33,12 +33,12 @@ func BenchmarkTakeOne(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			s, spec := memstore.New(), benchSpec(b, p)
 			for _, n := range names {
-				s.TakeOne(n, spec, 1, 0)
+				s.TakeOne(n, spec, 1, new(algo.Verdict))
 			}
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
-				s.TakeOne(names[i&(keys-1)], spec, 1, 0)
+				s.TakeOne(names[i&(keys-1)], spec, 1, new(algo.Verdict))
 				i++
 			}
 		})
@@ -55,7 +55,7 @@ func BenchmarkTakeNew(b *testing.B) {
 		for i := range key {
 			key[i] = byte(n >> (8 * i))
 		}
-		s.TakeOne(string(key), spec, 1, 0)
+		s.TakeOne(string(key), spec, 1, new(algo.Verdict))
 	}
 }
 

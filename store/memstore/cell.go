@@ -41,11 +41,11 @@ func (c *Cell) Allow() bool {
 		if p.WordUnit() == 0 {
 			break
 		}
-		next, allowed, easy := p.AllowWord(w, now)
+		next, due, easy := p.TakeWord(w, now, 1)
 		switch {
 		case !easy:
 			return c.Take(1, 0).Allowed
-		case allowed:
+		case due <= p.WordCapacity():
 			if c.slot.word.CompareAndSwap(w, next) {
 				return true
 			}

@@ -17,7 +17,7 @@ func TestWordsEndAndComeBack(t *testing.T) {
 		w.at.Store(start + at)
 		admitted := 0
 		for range 5 {
-			if w.TakeOne("k", p, 1, 0).Allowed {
+			if w.one("k", p, 1, 0).Allowed {
 				admitted++
 			}
 		}

@@ -9,17 +9,18 @@ const grace = 10e6
 // place finds a slot for a new key within its reach: a free one near its home,
 // else one whose key has been idle for a while. It returns -1 if there is none.
 func (s *Store) place(ss *slots, k key, now int64) int {
-	home := int(k.home())
+	home := k.home()
 	for i := home; i < home+reach; i++ {
-		if sl := &ss[i]; sl.hi.Load()|sl.lo.Load() == 0 || sl.word.Load()&moved != 0 {
-			return i
+		if sl := &ss[i%pageSlots]; sl.hi.Load()|sl.lo.Load() == 0 || sl.word.Load()&moved != 0 {
+			return int(i % pageSlots)
 		}
 	}
 	for i := home; i < home+reach; i++ {
-		w := ss[i].word.Load()
-		if now > ss[i].idleSince(w)+grace && ss[i].unit.Load()&pinned == 0 && ss[i].kill(w) {
+		sl := &ss[i%pageSlots]
+		w := sl.word.Load()
+		if now > sl.idleSince(w)+grace && sl.unit.Load()&pinned == 0 && sl.kill(w) {
 			s.keys.Add(-1)
-			return i
+			return int(i % pageSlots)
 		}
 	}
 	return -1
@@ -60,14 +61,14 @@ func (v *victim) consider(p *page, i int, now int64) {
 // evict chooses who makes room at the cap of memory: the best victim within the
 // new key's reach. There is none if all are held.
 func (s *Store) evict(p *page, k key, now int64) victim {
-	home := int(k.home())
+	home := k.home()
 	var v victim
 	for i := home; i < home+reach; i++ {
-		v.consider(p, i, now)
+		v.consider(p, int(i%pageSlots), now)
 	}
 	if v.kept == v.seen { // every one is asked for: the marks have served
 		for i := home; i < home+reach; i++ {
-			p.slots.Load()[i].unit.And(^asked)
+			p.slots.Load()[i%pageSlots].unit.And(^asked)
 		}
 	}
 	return v
@@ -119,7 +120,7 @@ func (s *Store) evictAnywhere(now int64, only uint64) bool {
 	v := victim{only: only}
 	for pages := range shards * reach {
 		// Steps of the golden ratio meet each page as often as new keys do.
-		p := s.table.entry(key{hi: s.hand.Add(1) * 0x9e3779b97f4a7c15}).page.Load()
+		p := s.table.page(key{hi: s.hand.Add(1) * 0x9e3779b97f4a7c15})
 		if p.slots.Load() == nil {
 			continue
 		}

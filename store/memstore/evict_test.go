@@ -106,13 +106,13 @@ func TestAskedSurvivesFlood(t *testing.T) {
 				w.spend(fmt.Sprint("drained ", i), drained, 3600)
 			}
 			for i := range soak(60_000, 3_000_000) {
-				w.TakeOne(fmt.Sprint("flood ", i), flood, 1, 0)
+				w.one(fmt.Sprint("flood ", i), flood, 1, 0)
 				if i%100 != 0 {
 					continue
 				}
 				w.at.Add(1000)
 				for j := range planted {
-					if w.TakeOne(fmt.Sprint("drained ", j), drained, 3000, 0).Allowed {
+					if w.one(fmt.Sprint("drained ", j), drained, 3000, 0).Allowed {
 						t.Fatalf("drained key %d is forgotten after %d of the flood: %+v", j, i, w.Stats())
 					}
 				}

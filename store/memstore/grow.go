@@ -4,7 +4,7 @@ package memstore
 // for it may be the wrong one by then.
 func (t *table) lockPage(k key) *page {
 	for {
-		p := t.entry(k).page.Load()
+		p := t.page(k)
 		p.mu.Lock()
 		if p.covers(k) {
 			return p
@@ -94,7 +94,7 @@ func (s *Store) firstSlots(p *page, k key) *slots {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	p.slots.Store(ss)
-	sh.dir.Load().point(p)
+	sh.dir.point(p)
 	return ss
 }
 
@@ -111,8 +111,8 @@ func (s *Store) restsOf(p *page) *rests {
 func (d *directory) point(p *page) {
 	first := p.bits << (d.depth - p.depth)
 	for i := range uint64(1) << (d.depth - p.depth) {
-		d.entries[first+i].slots.Store(p.slots.Load())
-		d.entries[first+i].page.Store(p)
+		d.slots[first+i].Store(p.slots.Load())
+		d.pages[first+i].Store(p)
 	}
 }
 
@@ -160,41 +160,51 @@ func (s *Store) split(p *page, k key) {
 	q := &page{depth: p.depth, bits: p.bits | 1}
 	q.slots.Store(new(slots))
 	s.pages.Add(pageBytes)
-	from := p.slots.Load()
-	for i := range from {
-		sl := &from[i]
-		if (key{hi: sl.hi.Load()}).bits()>>(64-p.depth) == q.bits {
-			s.moveSlot(p, i, q)
-		}
-	}
-	s.pages.Add(s.table.shards[shardOf[k.hi>>56]].grow(p, q))
+	s.moveSlots(p, q, true)
+	s.moveSlots(p, q, false)
+	p.compact()
+	s.pages.Add(s.table.grow(shardOf[k.hi>>56], p, q))
 	p.version.Add(1)
 }
 
 // grow brings a page that split into the directory, which doubles if it has to.
 // It returns by how many bytes.
-func (sh *shard) grow(p, q *page) (bytes int64) {
+func (t *table) grow(shard uint8, p, q *page) (bytes int64) {
+	sh := &t.shards[shard]
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	d := sh.dir.Load()
+	d := sh.dir
 	if p.depth > d.depth {
-		wide := &directory{depth: d.depth + 1, entries: make([]entry, 2*len(d.entries))}
-		for i := range wide.entries {
-			wide.entries[i].slots.Store(d.entries[i/2].slots.Load())
-			wide.entries[i].page.Store(d.entries[i/2].page.Load())
+		wide := newDirectory(d.depth + 1)
+		for i := range wide.pages {
+			wide.slots[i].Store(d.slots[i/2].Load())
+			wide.pages[i].Store(d.pages[i/2].Load())
 		}
-		bytes = pathBytes * int64(len(d.entries))
+		bytes = pathBytes * int64(len(d.pages))
 		d = wide
 	}
 	d.point(p)
 	d.point(q)
-	sh.dir.Store(d)
+	if d != sh.dir {
+		t.publish(shard, d)
+	}
 	return bytes
 }
 
-// moveSlot moves a live key from slot i of p to q, as near to its home as it
-// can: its old place at least is free there, because keys are moved in the
-// order of their slots and never away from home.
+// moveSlots moves the keys of q that still are in p: those whose reach went over
+// the page's end to the same slots, and then the others, in the order of their
+// slots, as near to their homes as they can. So for each its old place, at least,
+// is free.
+func (s *Store) moveSlots(p, q *page, over bool) {
+	from := p.slots.Load()
+	for i := range from {
+		k := key{from[i].hi.Load(), from[i].lo.Load()}
+		if q.covers(k) && (i < int(k.home())) == over {
+			s.moveSlot(p, i, q)
+		}
+	}
+}
+
 func (s *Store) moveSlot(p *page, i int, q *page) {
 	from := &p.slots.Load()[i]
 	w := from.word.Load()
@@ -207,15 +217,47 @@ func (s *Store) moveSlot(p *page, i int, q *page) {
 	}
 	k := key{from.hi.Load(), from.lo.Load()}
 	to := q.slots.Load()
-	j := int(k.home())
+	j := min(i, int(k.home()))
 	for to[j].hi.Load()|to[j].lo.Load() != 0 {
 		j++
 	}
 	if r := p.rests.Load(); r != nil { // perhaps only since the split began
 		s.restsOf(q)[j], r[i] = r[i], rest{}
 	}
-	to[j].hi.Store(k.hi)
-	to[j].lo.Store(k.lo)
-	to[j].unit.Store(from.unit.Load())
-	to[j].word.Store(w)
+	to[j].put(k, from.unit.Load(), w)
+}
+
+// put writes a key into a dead or free slot.
+func (s *slot) put(k key, unit, w uint64) {
+	s.word.Store(moved)
+	s.hi.Store(k.hi)
+	s.lo.Store(k.lo)
+	s.unit.Store(unit)
+	s.word.Store(w)
+}
+
+// compact moves keys of a page that has just been split nearer to their homes,
+// so that they are found sooner. A key that is in use this moment stays.
+func (p *page) compact() {
+	ss := p.slots.Load()
+	for i := range ss {
+		from := &ss[i]
+		k, w := key{from.hi.Load(), from.lo.Load()}, from.word.Load()
+		if w&flags != 0 || k == (key{}) {
+			continue
+		}
+		for j := k.home(); j%pageSlots != uint(i); j++ {
+			to := &ss[j%pageSlots]
+			if to.word.Load()&moved == 0 && to.hi.Load()|to.lo.Load() != 0 {
+				continue
+			}
+			if unit := from.unit.Load(); from.kill(w) {
+				if rs := p.rests.Load(); rs != nil {
+					rs[j%pageSlots], rs[i] = rs[i], rest{}
+				}
+				to.put(k, unit, w)
+			}
+			break
+		}
+	}
 }

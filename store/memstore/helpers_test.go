@@ -77,9 +77,9 @@ func (w *world) slotOf(name string, p *algo.Spec) *slot {
 // eachSlot visits all live slots.
 func (w *world) eachSlot(visit func(p *page, sl *slot)) {
 	for i := range w.table.shards {
-		d, last := w.table.shards[i].dir.Load(), (*page)(nil)
-		for j := range d.entries {
-			p := d.entries[j].page.Load()
+		d, last := w.table.shards[i].dir, (*page)(nil)
+		for j := range d.pages {
+			p := d.pages[j].Load()
 			if p == last || p.slots.Load() == nil {
 				continue
 			}
@@ -142,4 +142,13 @@ func soak(small, large int) int {
 		return large
 	}
 	return small
+}
+
+// one is TakeOne with the answer returned, and with waiting.
+func (w *world) one(name string, p *algo.Spec, cost, maxWait int64) (v algo.Verdict) {
+	if maxWait > 0 {
+		return w.Store.take(w.hash.key(name, p.Shape()), p, cost, maxWait)
+	}
+	w.TakeOne(name, p, cost, &v)
+	return v
 }

@@ -133,7 +133,7 @@ func TestAbsentIsExact(t *testing.T) {
 	crowd(3, func(worker int) {
 		if worker == 0 {
 			for i := range soak(20_000, 500_000) {
-				w.TakeOne(fmt.Sprint("k", i), p, 1, 0)
+				w.one(fmt.Sprint("k", i), p, 1, 0)
 				known.Store(int64(i))
 			}
 			known.Store(-1)
@@ -148,7 +148,7 @@ func TestAbsentIsExact(t *testing.T) {
 				continue
 			}
 			name := fmt.Sprint("k", n%most)
-			if got := p.Remaining(w.TakeOne(name, p, 0, 0)); got != 9 {
+			if got := p.Remaining(w.one(name, p, 0, 0)); got != 9 {
 				t.Errorf("%s: %d remain, want 9", name, got)
 				return
 			}

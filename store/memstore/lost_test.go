@@ -21,7 +21,7 @@ func spendEverywhere(t *testing.T, w *world, keys int, specs []*algo.Spec, burst
 		for range burst {
 			for _, i := range r.Perm(keys) {
 				p := specs[i%len(specs)]
-				if w.TakeOne(fmt.Sprint("k", i), p, 1, 0).Allowed {
+				if w.one(fmt.Sprint("k", i), p, 1, 0).Allowed {
 					admitted[i].Add(1)
 				}
 			}
@@ -89,7 +89,7 @@ func TestConversionLosesNothing(t *testing.T) {
 					w.all(store.Check{Key: name, Spec: p, Cost: 2}, store.Check{Key: "all", Spec: specs[0], Cost: 1})
 					sums[i].spent.Add(price / p.Count)
 				} else {
-					w.TakeOne(name, p, 2, 0)
+					w.one(name, p, 2, 0)
 					sums[i].spent.Add(price / p.Count)
 				}
 				sums[i].spent.Add(price / p.Count)
@@ -98,7 +98,7 @@ func TestConversionLosesNothing(t *testing.T) {
 		}
 	})
 	for i := range sums {
-		v := w.TakeOne(fmt.Sprint("k", i), specs[0], 0, 0)
+		v := w.one(fmt.Sprint("k", i), specs[0], 0, 0)
 		got, want := specs[0].ResetAfter(v), sums[i].spent.Load()
 		if slack := 4 * sums[i].n.Load(); got < want || got > want+slack {
 			t.Fatalf("key %d recovers in %dµs, want %d to %d", i, got, want, want+slack)
@@ -114,17 +114,17 @@ func TestRestsComeDuringSplit(t *testing.T) {
 		w := newWorld(t)
 		const keys = 700
 		for i := range keys {
-			w.TakeOne(fmt.Sprint("k", i), specs[0], 100, 0)
+			w.one(fmt.Sprint("k", i), specs[0], 100, 0)
 		}
 		crowd(4, func(worker int) {
 			for i := range keys {
-				w.TakeOne(fmt.Sprint("k", (i*7+worker*100)%keys), specs[2], 100, 0)
-				w.TakeOne(fmt.Sprint("new ", worker, i), specs[2*(i%2)], 100, 0)
+				w.one(fmt.Sprint("k", (i*11+worker*100)%keys), specs[2], 100, 0)
+				w.one(fmt.Sprint("new ", worker, i), specs[2*(i%2)], 100, 0)
 			}
 		})
 		for i := range keys {
 			want := int64(1000*second/10_000*100 + 4*100*(1000*second/10_007))
-			v := w.TakeOne(fmt.Sprint("k", i), specs[0], 0, 0)
+			v := w.one(fmt.Sprint("k", i), specs[0], 0, 0)
 			if got := specs[0].ResetAfter(v); got < want || got > want+1000 {
 				t.Fatalf("key %d recovers in %dµs, want %d", i, got, want)
 			}
@@ -143,12 +143,12 @@ func TestEvictionLosesNothingElse(t *testing.T) {
 			admitted := make([]atomic.Int64, keys)
 			flood := func(worker, i int) {
 				for j := range soak(12, 200) {
-					w.TakeOne(fmt.Sprint("flood ", worker, i, j), brief, 1, 0)
+					w.one(fmt.Sprint("flood ", worker, i, j), brief, 1, 0)
 				}
 			}
 			crowd(4, func(worker int) {
 				for i := range keys * 4 {
-					if w.TakeOne(fmt.Sprint("k", (i+worker*50)%keys), p, 1, 0).Allowed {
+					if w.one(fmt.Sprint("k", (i+worker*50)%keys), p, 1, 0).Allowed {
 						admitted[(i+worker*50)%keys].Add(1)
 					}
 					flood(worker, i)

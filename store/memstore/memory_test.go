@@ -34,27 +34,27 @@ func TestBytesAreTrue(t *testing.T) {
 	for name, fill := range map[string]func(w *world){
 		"words": func(w *world) {
 			for i := range 100_000 {
-				w.TakeOne(fmt.Sprint("k", i), specs[0], 1, 0)
+				w.one(fmt.Sprint("k", i), specs[0], 1, 0)
 			}
 		},
 		"all kinds": func(w *world) {
 			for i := range 50_000 {
-				w.TakeOne(fmt.Sprint("k", i), specs[i%8], 1, 0)
+				w.one(fmt.Sprint("k", i), specs[i%8], 1, 0)
 			}
 		},
 		"long logs": func(w *world) {
 			for i := range 100_000 {
-				w.TakeOne(fmt.Sprint("k", i%200), log, 1, 0)
+				w.one(fmt.Sprint("k", i%200), log, 1, 0)
 			}
 		},
 		"logs at the cap": func(w *world) {
 			for i := range 600_000 {
-				w.TakeOne(fmt.Sprint("k", i%9000), log, 1, 0)
+				w.one(fmt.Sprint("k", i%9000), log, 1, 0)
 			}
 		},
 		"words at the cap": func(w *world) {
 			for i := range 700_000 {
-				w.TakeOne(fmt.Sprint("k", i), specs[0], 1, 0)
+				w.one(fmt.Sprint("k", i), specs[0], 1, 0)
 			}
 		},
 		"reservations": func(w *world) {
@@ -96,7 +96,7 @@ func TestLogsAreRelieved(t *testing.T) {
 	}
 	for i := range 200_000 {
 		w.at.Add(1)
-		w.TakeOne(fmt.Sprint("log ", i%100), log, 1, 0)
+		w.one(fmt.Sprint("log ", i%100), log, 1, 0)
 		if got := w.Stats().Bytes; got > 1<<20 {
 			t.Fatalf("%d bytes after %d", got, i)
 		}
@@ -126,7 +126,7 @@ func TestLogsAreRelieved(t *testing.T) {
 func TestPagesFullLeavesRoomBeside(t *testing.T) {
 	w, word, log := newWorld(t, MaxBytes(1<<20)), perHour(t, 10), logOf(t, 100)
 	for i := range 60_000 {
-		w.TakeOne(fmt.Sprint("k", i), word, 1, 0)
+		w.one(fmt.Sprint("k", i), word, 1, 0)
 	}
 	if got := w.Stats().Bytes; got > 1<<20 {
 		t.Errorf("%d bytes", got)
@@ -177,7 +177,7 @@ func TestWarnsOnceASecond(t *testing.T) {
 	handler := slog.NewTextHandler(&out, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.MessageKey {
-				w.TakeOne("from the log", p, 1, 0)
+				w.one("from the log", p, 1, 0)
 			}
 			return a
 		},

@@ -141,8 +141,26 @@ func (s *Store) Take(_ context.Context, op store.Op, checks []store.Check) error
 	return nil
 }
 
-// TakeOne is Take with [store.Spend] for a single check, without the detour
-// through a slice. The input must be valid.
-func (s *Store) TakeOne(name string, p *algo.Spec, cost, maxWait int64) algo.Verdict {
-	return s.take(s.hash.key(name, p.Shape()), p, cost, maxWait)
+// TakeOne is Take with [store.Spend] for a single check that does not wait. It
+// writes the answer to v, which must be zero. The input must be valid.
+func (s *Store) TakeOne(name string, p *algo.Spec, cost int64, v *algo.Verdict) {
+	k := s.hash.key(name, p.Shape())
+	now := s.clock.Now() - s.epoch
+	if wordFits(p, now) {
+		sl, w := s.table.find(k)
+		next, due, easy := p.TakeWord(w, now, cost)
+		switch {
+		case !easy || sl.unitOf() != p.WordUnit():
+		case due <= p.WordCapacity():
+			if sl.swap(k, w, next) {
+				v.Allowed, v.Y = true, due
+				return
+			}
+		case sl.word.Load() == w && sl.is(k):
+			s.mark(sl)
+			*v = p.DenyWord(due, cost)
+			return
+		}
+	}
+	*v = s.take(k, p, cost, 0)
 }

@@ -64,13 +64,13 @@ func TestUnknownKeysStayUnknown(t *testing.T) {
 			c := store.Check{Key: "k", Spec: p}
 			never := store.Check{Key: "k", Spec: p, Cost: 11, ID: "id", Hold: second}
 			for _, v := range []algo.Verdict{
-				w.TakeOne("k", p, 0, 0), w.take(store.Spend, c, c)[1].Verdict,
+				w.one("k", p, 0, 0), w.take(store.Spend, c, c)[1].Verdict,
 			} {
 				if !v.Allowed || p.Remaining(v) != 10 {
 					t.Errorf("kind %d: peek gets %+v", p.Kind, v)
 				}
 			}
-			if w.TakeOne("k", p, 11, 0).Allowed {
+			if w.one("k", p, 11, 0).Allowed {
 				t.Errorf("kind %d: 11 of 10 admitted", p.Kind)
 			}
 			w.take(store.Refund, c, c)
@@ -130,9 +130,9 @@ func TestNoAllocation(t *testing.T) {
 	w.take(store.Spend, two...)
 	for name, f := range map[string]func(){
 		"one":    func() { w.take(store.Spend, one...) },
-		"window": func() { w.TakeOne("b", q, 1, 0) },
-		"peek":   func() { w.TakeOne("nobody", q, 0, 0) },
-		"denied": func() { w.TakeOne("a", p, 1e6, 0) },
+		"window": func() { w.one("b", q, 1, 0) },
+		"peek":   func() { w.one("nobody", q, 0, 0) },
+		"denied": func() { w.one("a", p, 1e6, 0) },
 		"two":    func() { w.take(store.Spend, two...) },
 		"refund": func() { w.take(store.Refund, two...) },
 	} {

@@ -59,10 +59,10 @@ func (w *world) checkFigures() {
 		last = p
 	})
 	for i := range w.table.shards {
-		d, last := w.table.shards[i].dir.Load(), (*page)(nil)
-		pages += pathBytes * int64(len(d.entries)-1)
-		for j := range d.entries {
-			if p := d.entries[j].page.Load(); p != last && p.slots.Load() != nil {
+		d, last := w.table.shards[i].dir, (*page)(nil)
+		pages += pathBytes * int64(len(d.pages)-1)
+		for j := range d.pages {
+			if p := d.pages[j].Load(); p != last && p.slots.Load() != nil {
 				pages += p.bytes()
 				last = p
 			}
@@ -114,11 +114,11 @@ func TestSoakCap(t *testing.T) {
 		w.spend(fmt.Sprint("drained ", i), drained, 100)
 	}
 	for i := range soak(400_000, 50_000_000) {
-		w.TakeOne(fmt.Sprint("flood ", i), flood, 1+int64(i%10), 0)
+		w.one(fmt.Sprint("flood ", i), flood, 1+int64(i%10), 0)
 		w.at.Add(10)
 		if i%50 == 0 {
 			name := fmt.Sprint("drained ", i/50%planted)
-			if w.TakeOne(name, drained, 100, 0).Allowed {
+			if w.one(name, drained, 100, 0).Allowed {
 				t.Fatalf("%s is forgotten after %d", name, i)
 			}
 		}

@@ -7,8 +7,7 @@ import (
 
 const (
 	pageSlots = 128
-	reach     = 32                    // a key lies within this many slots of its home
-	homes     = pageSlots - reach + 1 // so no reach leaves its page
+	reach     = 32                    // a key lies within this many slots from its home on, the first after the last
 	pageBytes = pageSlots*32 + 48     // with the page itself
 	restBytes = 5376                  // pageSlots * 40, as the allocator rounds it
 	pathBytes = 16                    // of an entry of a directory
@@ -32,16 +31,18 @@ type page struct {
 	version atomic.Uint64 // odd while a key is being added or keys are moved
 }
 
-// entry is one place of a directory. The slots stand here too, which saves the
-// most common path, a token bucket that is there, a hop.
-type entry struct {
-	slots atomic.Pointer[slots]
-	page  atomic.Pointer[page]
+// directory leads from the first bits of a key to its page. The slots stand here
+// too, and by themselves: that saves the most common path, a token bucket that is
+// there, a hop and some cache.
+type directory struct {
+	depth uint
+	slots []atomic.Pointer[slots]
+	pages []atomic.Pointer[page]
 }
 
-type directory struct {
-	depth   uint
-	entries []entry
+func newDirectory(depth uint) *directory {
+	n := 1 << depth
+	return &directory{depth, make([]atomic.Pointer[slots], n), make([]atomic.Pointer[page], n)}
 }
 
 // shard is a directory that grows by itself. The shards take unequal shares of
@@ -49,8 +50,7 @@ type directory struct {
 // pages together stays even however many keys there are.
 type shard struct {
 	mu  sync.Mutex // guards changes of the directory; taken after a page's
-	dir atomic.Pointer[directory]
-	_   [48]byte
+	dir *directory
 }
 
 const shards = 16
@@ -71,17 +71,28 @@ var shardOf = func() (of [256]uint8) {
 
 // table finds slots by key.
 type table struct {
+	dirs   [256]atomic.Pointer[directory] // by the first byte of a key: that of its shard
 	shards [shards]shard
+}
+
+// publish makes d the directory of the shard of k.
+func (t *table) publish(shard uint8, d *directory) {
+	t.shards[shard].dir = d
+	for i := range t.dirs {
+		if shardOf[i] == shard {
+			t.dirs[i].Store(d)
+		}
+	}
 }
 
 var emptySlots slots // what a page has before its first key; never written
 
 func (t *table) init() {
 	for i := range t.shards {
-		d := &directory{entries: make([]entry, 1)}
-		d.entries[0].slots.Store(&emptySlots)
-		d.entries[0].page.Store(&page{})
-		t.shards[i].dir.Store(d)
+		d := newDirectory(0)
+		d.slots[0].Store(&emptySlots)
+		d.pages[0].Store(&page{})
+		t.publish(uint8(i), d)
 	}
 }
 
@@ -90,11 +101,12 @@ func (t *table) init() {
 func (k key) bits() uint64 { return k.hi << 8 }
 
 // home returns the first slot that the key may lie in.
-func (k key) home() uint64 { return (k.lo >> 32) * homes >> 32 }
+func (k key) home() uint { return uint(k.lo % pageSlots) }
 
-func (t *table) entry(k key) *entry {
-	d := t.shards[shardOf[k.hi>>56]].dir.Load()
-	return &d.entries[k.bits()>>(64-d.depth)]
+// page returns the key's page.
+func (t *table) page(k key) *page {
+	d := t.dirs[k.hi>>56].Load()
+	return d.pages[k.bits()>>(64-d.depth)].Load()
 }
 
 // find returns the key's slot in s and its word, or nil and a dead word. The word
@@ -113,7 +125,10 @@ func (s *slots) find(k key) (*slot, uint64) {
 }
 
 // find returns the key's slot and its word, which may be dead.
-func (t *table) find(k key) (*slot, uint64) { return t.entry(k).slots.Load().find(k) }
+func (t *table) find(k key) (*slot, uint64) {
+	d := t.dirs[k.hi>>56].Load()
+	return d.slots[k.bits()>>(64-d.depth)].Load().find(k)
+}
 
 // ref is a slot with the place beside it.
 type ref struct {
@@ -123,7 +138,7 @@ type ref struct {
 }
 
 // ref returns the key's slot together with its page.
-func (t *table) ref(k key) (ref, bool) { return t.entry(k).page.Load().ref(k) }
+func (t *table) ref(k key) (ref, bool) { return t.page(k).ref(k) }
 
 func (p *page) ref(k key) (ref, bool) {
 	ss := p.slots.Load()
@@ -133,7 +148,7 @@ func (p *page) ref(k key) (ref, bool) {
 	home := k.home()
 	for i := home; i < home+reach; i++ {
 		if s := &ss[i%pageSlots]; s.is(k) {
-			return ref{s, p, int(i)}, true
+			return ref{s, p, int(i % pageSlots)}, true
 		}
 	}
 	return ref{}, false
@@ -150,14 +165,14 @@ type view struct {
 }
 
 func (v view) holds(t *table, k key) bool {
-	return t.entry(k).page.Load() == v.page && v.page.version.Load() == v.version
+	return t.page(k) == v.page && v.page.version.Load() == v.version
 }
 
 // absent reports whether the key has no live slot, and the view that shows it.
 // A key that is on its way to another page is waited for.
 func (t *table) absent(k key) (view, bool) {
 	for {
-		p := t.entry(k).page.Load()
+		p := t.page(k)
 		v := view{p, p.version.Load()}
 		if r, ok := p.ref(k); ok && r.word.Load()&moved == 0 {
 			return view{}, false
