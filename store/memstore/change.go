@@ -40,7 +40,8 @@ func (s *Store) changePart(d *several, p *part, now int64) {
 		p.Verdict.Allowed = algo.Cancel(p.Spec, &first.state, at, p.Cost, p.Mark)
 	}
 	// What was not written anew stays as it is, in the unit that it is in.
-	if st := &first.state; st.More != nil || st.T != before.T || st.F != before.F || st.G != before.G {
+	st := &first.state
+	if st.More != nil || st.T != before.T || st.F != before.F || st.G != before.G || st.Ahead != before.Ahead {
 		first.last = p.Spec
 	}
 }

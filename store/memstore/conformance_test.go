@@ -32,7 +32,7 @@ type crowded struct {
 }
 
 func (c *crowded) Take(ctx context.Context, op store.Op, checks []store.Check) error {
-	for range 5 {
+	for range 2 {
 		name := binary.BigEndian.AppendUint64(nil, c.serial.Add(1))
 		c.TakeOne("stranger "+string(name), c.stranger, 1, new(algo.Verdict))
 	}

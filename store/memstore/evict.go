@@ -43,8 +43,11 @@ type victim struct {
 // go last.
 func (v *victim) consider(p *page, i int, now int64) {
 	sl := &p.slots.Load()[i]
+	if sl.hi.Load()|sl.lo.Load() == 0 {
+		return
+	}
 	w, unit := sl.word.Load(), sl.unit.Load()
-	if w&flags != 0 || sl.hi.Load()|sl.lo.Load() == 0 || unit&pinned != 0 || unit&v.only != v.only {
+	if w&flags != 0 || unit&pinned != 0 || unit&v.only != v.only {
 		return
 	}
 	v.seen++
@@ -127,7 +130,7 @@ func (s *Store) evictAnywhere(now int64, only uint64) bool {
 		for i := range pageSlots {
 			v.consider(p, i, now)
 		}
-		if v.seen >= reach && (v.rank < now || pages >= 4) {
+		if v.seen >= reach && (v.rank < now || pages >= 1) {
 			break
 		}
 	}

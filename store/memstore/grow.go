@@ -251,11 +251,11 @@ func (p *page) compact() {
 			if to.word.Load()&moved == 0 && to.hi.Load()|to.lo.Load() != 0 {
 				continue
 			}
-			if unit := from.unit.Load(); from.kill(w) {
+			if from.kill(w) { // only then nobody changes what belongs to the word
 				if rs := p.rests.Load(); rs != nil {
 					rs[j%pageSlots], rs[i] = rs[i], rest{}
 				}
-				to.put(k, unit, w)
+				to.put(k, from.unit.Load(), w)
 			}
 			break
 		}

@@ -142,7 +142,7 @@ func TestEvictionLosesNothingElse(t *testing.T) {
 			const keys = 300
 			admitted := make([]atomic.Int64, keys)
 			flood := func(worker, i int) {
-				for j := range soak(12, 200) {
+				for j := range soak(3, 200) {
 					w.one(fmt.Sprint("flood ", worker, i, j), brief, 1, 0)
 				}
 			}

@@ -30,7 +30,7 @@ func logOf(t testing.TB, n int64) *algo.Spec {
 func TestBytesAreTrue(t *testing.T) {
 	specs := everyKind(t, 1000)
 	log := logOf(t, 1000)
-	const most = 24 << 20
+	const most = 16 << 20
 	for name, fill := range map[string]func(w *world){
 		"words": func(w *world) {
 			for i := range 100_000 {
@@ -48,12 +48,12 @@ func TestBytesAreTrue(t *testing.T) {
 			}
 		},
 		"logs at the cap": func(w *world) {
-			for i := range 600_000 {
-				w.one(fmt.Sprint("k", i%9000), log, 1, 0)
+			for i := range 400_000 {
+				w.one(fmt.Sprint("k", i%6000), log, 1, 0)
 			}
 		},
 		"words at the cap": func(w *world) {
-			for i := range 700_000 {
+			for i := range 400_000 {
 				w.one(fmt.Sprint("k", i), specs[0], 1, 0)
 			}
 		},
@@ -94,7 +94,7 @@ func TestLogsAreRelieved(t *testing.T) {
 	for i := range words {
 		w.spend(fmt.Sprint("word ", i), word, 1)
 	}
-	for i := range 200_000 {
+	for i := range 400_000 {
 		w.at.Add(1)
 		w.one(fmt.Sprint("log ", i%100), log, 1, 0)
 		if got := w.Stats().Bytes; got > 1<<20 {

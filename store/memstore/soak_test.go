@@ -31,7 +31,7 @@ func TestSoakEverythingAtOnce(t *testing.T) {
 			w := newWorld(t, options...)
 			crowd(8, func(worker int) {
 				r := rand.New(rand.NewPCG(uint64(worker), 9))
-				for range soak(2500, 500_000) {
+				for range soak(600, 500_000) {
 					w.at.Add(r.Int64N(3 * second))
 					op, checks := randomCall(r, specs)
 					_ = w.Take(context.Background(), op, checks) // a full store refuses reservations
@@ -105,7 +105,7 @@ func randomCall(r *rand.Rand, specs []*algo.Spec) (store.Op, []store.Check) {
 // TestSoakCap floods a store far beyond its cap: the memory stays, and the keys
 // that somebody asks for are remembered.
 func TestSoakCap(t *testing.T) {
-	const most = 8 << 20
+	const most = 4 << 20
 	before := heap()
 	w := newWorld(t, MaxBytes(most))
 	drained, flood := perHour(t, 100), perHour(t, 10)
@@ -113,7 +113,7 @@ func TestSoakCap(t *testing.T) {
 	for i := range planted {
 		w.spend(fmt.Sprint("drained ", i), drained, 100)
 	}
-	for i := range soak(400_000, 50_000_000) {
+	for i := range soak(150_000, 50_000_000) {
 		w.one(fmt.Sprint("flood ", i), flood, 1+int64(i%10), 0)
 		w.at.Add(10)
 		if i%50 == 0 {

@@ -7,10 +7,10 @@ import (
 
 const (
 	pageSlots = 128
-	reach     = 32                    // a key lies within this many slots from its home on, the first after the last
-	pageBytes = pageSlots*32 + 48     // with the page itself
-	restBytes = 5376                  // pageSlots * 40, as the allocator rounds it
-	pathBytes = 16                    // of an entry of a directory
+	reach     = 32                // a key lies within this many slots from its home on, the first after the last
+	pageBytes = pageSlots*32 + 48 // with the page itself
+	restBytes = 5376              // pageSlots * 40, as the allocator rounds it
+	pathBytes = 16                // of an entry of a directory
 )
 
 type (
