@@ -26,7 +26,7 @@ func TestWordsEndAndComeBack(t *testing.T) {
 		if admitted != want {
 			t.Errorf("step %d: %d admitted, want %d", i, admitted, want)
 		}
-		inWord := w.slotOf("k", p).unitOf() != 0
+		inWord := w.slotOf("k", p).unitOf() == p.WordUnit()
 		if fits := at >= 0 && at <= 10*year365; inWord != fits {
 			t.Errorf("step %d: kept as a word: %v", i, inWord)
 		}

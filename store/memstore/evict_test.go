@@ -96,7 +96,7 @@ func TestIdleIsReused(t *testing.T) {
 // TestAskedSurvivesFlood: keys that are denied now and then outlive a flood of
 // keys whose deficit lasts longer.
 func TestAskedSurvivesFlood(t *testing.T) {
-	for name, option := range map[string]Option{"bytes": MaxBytes(512 << 10), "keys": MaxKeys(2000)} {
+	for name, option := range map[string]Option{"bytes": MaxBytes(1), "keys": MaxKeys(2000)} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, option)
 			drained := perHour(t, 3600)
@@ -155,7 +155,7 @@ func TestSmallCaps(t *testing.T) {
 	for _, p := range everyKind(t, 2) {
 		for _, n := range []int64{-1, 1, 2, 10} {
 			w := newWorld(t, MaxKeys(n))
-			for i := range 50 {
+			for i := range 20 {
 				name := fmt.Sprint("k", i)
 				if first, second := w.spend(name, p, 1), w.spend(name, p, 1); !first || !second || w.spend(name, p, 1) {
 					t.Errorf("kind %d, cap %d: key %d is not limited to 2", p.Kind, n, i)
@@ -165,7 +165,7 @@ func TestSmallCaps(t *testing.T) {
 				}
 			}
 			st := w.Stats()
-			if st.Keys != max(n, 1) || st.Evicted != 50-st.Keys || st.Forgotten != st.Evicted {
+			if st.Keys != max(n, 1) || st.Evicted != 20-st.Keys || st.Forgotten != st.Evicted {
 				t.Errorf("kind %d, cap %d: %+v", p.Kind, n, st)
 			}
 		}

@@ -55,9 +55,6 @@ func (s *Store) addTo(p *page, a addition) (ref, bool) {
 	if ss == nil {
 		ss = s.firstSlots(p, a.key)
 	}
-	if a.unit == 0 {
-		s.restsOf(p)
-	}
 	i := s.place(ss, a.key, a.now)
 	if i < 0 && s.mayGrow(p.bytes()) {
 		s.split(p, a.key)

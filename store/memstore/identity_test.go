@@ -93,32 +93,31 @@ func TestSwapNoticesAnotherKey(t *testing.T) {
 	}
 }
 
-// TestFindReadsItsOwnWord: while a slot changes hands over and over, nobody takes
-// one key's word for the other's.
+// TestFindReadsItsOwnWord: while a slot goes from key to key, nobody takes one
+// key's word for another's.
 func TestFindReadsItsOwnWord(t *testing.T) {
-	w, p := newWorld(t), perHour(t, 10)
-	names := w.onePage(p, 2)
-	keys := [2]key{w.hash.key(names[0], p.Shape()), w.hash.key(names[1], p.Shape())}
-	words := [2]uint64{1 << 40, 1 << 41}
-	w.Store.add(addition{key: keys[0], unit: 1, word: words[0]})
-	r, _ := w.table.ref(keys[0])
-	var done atomic.Bool
+	w := newWorld(t)
+	keyOf := func(n int64) key { return key{7, uint64(n+1) * pageSlots} } // all with one home
+	wordOf := func(n int64) uint64 { return 1<<40 + uint64(n) }
+	r, _ := w.Store.add(addition{key: keyOf(0), unit: 1, word: wordOf(0)})
+	var last atomic.Int64
 	crowd(3, func(worker int) {
 		if worker == 2 {
-			for n := range soak(30_000, 3_000_000) {
+			for n := range int64(soak(30_000, 3_000_000)) {
 				r.page.mu.Lock()
-				if !r.kill(words[n%2]) {
-					t.Errorf("the word of key %d became %d", n%2, r.word.Load())
+				if !r.kill(wordOf(n)) {
+					t.Errorf("the word of key %d became %d", n, r.word.Load())
 				}
-				w.claim(r.page, r.i, addition{key: keys[(n+1)%2], unit: 1, word: words[(n+1)%2]})
+				w.claim(r.page, r.i, addition{key: keyOf(n + 1), unit: 1, word: wordOf(n + 1)})
 				r.page.mu.Unlock()
+				last.Store(n + 1)
 			}
-			done.Store(true)
+			last.Store(-1)
 			return
 		}
-		for !done.Load() {
-			if _, got := w.table.find(keys[worker]); got&moved == 0 && got != words[worker] {
-				t.Errorf("key %d reads %d", worker, got)
+		for n := last.Load(); n >= 0; n = last.Load() {
+			if _, got := w.table.find(keyOf(n)); got&moved == 0 && got != wordOf(n) {
+				t.Errorf("key %d reads %d", n, got)
 				return
 			}
 		}

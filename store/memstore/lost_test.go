@@ -136,20 +136,20 @@ func TestRestsComeDuringSplit(t *testing.T) {
 // nothing out that is in deficit.
 func TestEvictionLosesNothingElse(t *testing.T) {
 	brief := compile(t, algo.Spec{Kind: algo.TokenBucket, Count: 1000, Period: 1, Burst: 1})
-	for name, option := range map[string]Option{"keys": MaxKeys(600), "bytes": MaxBytes(1)} {
+	for name, option := range map[string]Option{"keys": MaxKeys(1200), "bytes": MaxBytes(1)} {
 		t.Run(name, func(t *testing.T) {
 			w, p := newWorld(t, option), perHour(t, 4)
-			const keys = 300
+			const keys = 60 // so few that among 32 candidates there always are others
 			admitted := make([]atomic.Int64, keys)
 			flood := func(worker, i int) {
-				for j := range soak(3, 200) {
+				for j := range soak(12, 200) {
 					w.one(fmt.Sprint("flood ", worker, i, j), brief, 1, 0)
 				}
 			}
 			crowd(4, func(worker int) {
 				for i := range keys * 4 {
-					if w.one(fmt.Sprint("k", (i+worker*50)%keys), p, 1, 0).Allowed {
-						admitted[(i+worker*50)%keys].Add(1)
+					if w.one(fmt.Sprint("k", (i+worker*7)%keys), p, 1, 0).Allowed {
+						admitted[(i+worker*7)%keys].Add(1)
 					}
 					flood(worker, i)
 				}

@@ -30,21 +30,21 @@ func logOf(t testing.TB, n int64) *algo.Spec {
 func TestBytesAreTrue(t *testing.T) {
 	specs := everyKind(t, 1000)
 	log := logOf(t, 1000)
-	const most = 16 << 20
+	const most = 6 << 20
 	for name, fill := range map[string]func(w *world){
 		"words": func(w *world) {
-			for i := range 100_000 {
+			for i := range 25_000 {
 				w.one(fmt.Sprint("k", i), specs[0], 1, 0)
 			}
 		},
 		"all kinds": func(w *world) {
-			for i := range 50_000 {
+			for i := range 12_000 {
 				w.one(fmt.Sprint("k", i), specs[i%8], 1, 0)
 			}
 		},
 		"long logs": func(w *world) {
-			for i := range 100_000 {
-				w.one(fmt.Sprint("k", i%200), log, 1, 0)
+			for i := range 40_000 {
+				w.one(fmt.Sprint("k", i%100), log, 1, 0)
 			}
 		},
 		"logs at the cap": func(w *world) {
@@ -53,17 +53,17 @@ func TestBytesAreTrue(t *testing.T) {
 			}
 		},
 		"words at the cap": func(w *world) {
-			for i := range 400_000 {
+			for i := range 150_000 {
 				w.one(fmt.Sprint("k", i), specs[0], 1, 0)
 			}
 		},
 		"reservations": func(w *world) {
-			for i := range 40_000 {
+			for i := range 15_000 {
 				w.take(store.Reserve, store.Check{Key: "k", Spec: specs[3], Cost: 0, ID: fmt.Sprint("id ", i), Hold: hour})
 			}
 		},
 		"reservations with long names": func(w *world) {
-			for i := range 10_000 {
+			for i := range 3_000 {
 				id := strings.Repeat("x", 900) + fmt.Sprint(i)
 				w.take(store.Reserve, store.Check{Key: "k", Spec: specs[3], Cost: 0, ID: id, Hold: hour})
 			}

@@ -145,8 +145,14 @@ func (s *Store) Take(_ context.Context, op store.Op, checks []store.Check) error
 // writes the answer to v, which must be zero. The input must be valid.
 func (s *Store) TakeOne(name string, p *algo.Spec, cost int64, v *algo.Verdict) {
 	k := s.hash.key(name, p.Shape())
+	if p.WordUnit() == 0 {
+		if !s.takeSmall(k, p, cost, v) {
+			*v = s.take(k, p, cost, 0)
+		}
+		return
+	}
 	now := s.clock.Now() - s.epoch
-	if wordFits(p, now) {
+	if uint64(now) <= algo.MaxWordTime {
 		sl, w := s.table.find(k)
 		next, due, easy := p.TakeWord(w, now, cost)
 		switch {

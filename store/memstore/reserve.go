@@ -32,8 +32,8 @@ type reservations struct {
 	most int // how many there were since the map was made
 }
 
-// bytes returns what a reservation takes, at the usual load of a map.
-func (t ticket) bytes() int64 { return 256 + int64(len(t.id)) }
+// bytes returns what a reservation takes in a map that has just grown.
+func (t ticket) bytes() int64 { return 320 + int64(len(t.id)) }
 
 func (p *part) ticket() ticket { return ticket{p.ID, p.key} }
 

@@ -27,15 +27,25 @@ const (
 	marks         = asked | pinned | grown
 )
 
-// aside is the zero of words that are no words: with unit 0 a word counts µs
+// aside is the zero of words that are no words: a word without a unit counts µs
 // from there, so that instants before the epoch fit too.
 const aside = 1 << 60
 
+// small marks a unit that is none: it holds State.F and State.G, as one number of
+// 56 bits, or, with pair, as two of 28.
+const (
+	small     uint64 = 1 << 60
+	pair      uint64 = 1 << 59
+	wideBits         = 56
+	pairBits         = 28
+	pairLimit        = 1<<pairBits - 1
+)
+
 // slot holds one key. A token bucket whose state fits into a word lives in the
 // slot alone, unit tells in which parts of a µs the word counts, and it is
-// decided by one compare-and-swap. With unit 0 the word is State.T from aside, the
-// rest of the state is in a [rest] beside the page, and both belong to whoever
-// holds the slot.
+// decided by one compare-and-swap. Otherwise the word is State.T from aside, the
+// rest of the state is in the unit if it is small, or, with unit 0, in a [rest]
+// beside the page; and all of it belongs to whoever holds the slot.
 type slot struct {
 	hi, lo atomic.Uint64 // whose: 128 bits of seeded hash; both zero: nobody's yet
 	word   atomic.Uint64
@@ -107,7 +117,7 @@ func (s *slot) idleSince(w uint64) int64 {
 	switch unit := int64(s.unitOf()); {
 	case t == 0 || unit == 1:
 		return t
-	case unit == 0:
+	case unit == 0 || uint64(unit)&small != 0:
 		return t - aside
 	default:
 		return t / unit
@@ -120,18 +130,55 @@ func wordFits(p *algo.Spec, now int64) bool {
 	return p.WordUnit() != 0 && uint64(now) <= algo.MaxWordTime
 }
 
-// load returns the state of a held slot; x is the place beside it, which a word
-// does not need.
+// load returns the state of a held slot; x is the place beside it, if it has one.
 func (s *slot) load(x *rest, epoch int64) algo.State {
-	w := s.word.Load() &^ flags
-	if unit := s.unitOf(); unit != 0 {
+	w, unit := s.word.Load()&^flags, s.unitOf()
+	var st algo.State
+	switch {
+	case unit&small != 0:
+		st.F, st.G = splitUnit(unit)
+	case unit != 0:
 		return algo.WordState(w, unit, epoch)
+	case x != nil:
+		st.F, st.G, st.More = x.f, x.g, x.more
 	}
-	st := algo.State{F: x.f, G: x.g, Ahead: w&algo.WordAhead != 0, More: x.more}
+	st.Ahead = w&algo.WordAhead != 0
 	if t := int64(w &^ algo.WordAhead); t > 0 {
 		st.T = t - aside + epoch
 	}
 	return st
+}
+
+// smallUnit returns the unit that holds what is left of a state beside T, if it
+// is small enough.
+func smallUnit(st *algo.State) (unit uint64, ok bool) {
+	f, g := uint64(st.F), uint64(st.G)
+	switch {
+	case st.More != nil:
+	case g == 0 && f < 1<<wideBits:
+		return small | f, true
+	case f <= pairLimit && g <= pairLimit:
+		return small | pair | g<<pairBits | f, true
+	}
+	return 0, false
+}
+
+func splitUnit(unit uint64) (f, g int64) {
+	if unit&pair != 0 {
+		return int64(unit & pairLimit), int64(unit >> pairBits & pairLimit)
+	}
+	return int64(unit & (1<<wideBits - 1)), 0
+}
+
+// stateWord returns the word of a state that is kept without a unit.
+func stateWord(st *algo.State, epoch int64) (w uint64) {
+	if st.T != 0 {
+		w = uint64(st.T - epoch + aside)
+	}
+	if st.Ahead {
+		w |= algo.WordAhead
+	}
+	return w
 }
 
 // save writes the state of a held slot and releases it: as a word of p if x is
@@ -143,18 +190,12 @@ func (s *slot) save(x *rest, p *algo.Spec, st *algo.State, epoch int64, flag uin
 		return
 	}
 	x.f, x.g, x.more = st.F, st.G, st.More
-	w, unit := uint64(0), uint64(0)
-	if st.T != 0 {
-		w = uint64(st.T - epoch + aside)
-	}
-	if st.Ahead {
-		w |= algo.WordAhead
-	}
+	unit := uint64(0)
 	if cap(st.More) > 0 {
 		unit = grown
 	}
 	s.unit.Store(unit)
-	s.word.Store(w | flag)
+	s.word.Store(stateWord(st, epoch) | flag)
 }
 
 // pause lets the holder of a slot get on.

@@ -101,6 +101,40 @@ func (s *Store) takeHeld(k key, p *algo.Spec, cost, maxWait int64) algo.Verdict 
 	return v
 }
 
+// takeSmall is takeHeld, without waiting, for a state that is in the slot alone.
+// It fails if there is none.
+func (s *Store) takeSmall(k key, p *algo.Spec, cost int64, v *algo.Verdict) bool {
+	sl, w := s.table.find(k)
+	if w&flags != 0 || sl.unit.Load()&small == 0 || !sl.hold(k) {
+		return false
+	}
+	if sl.unit.Load()&small == 0 {
+		sl.release()
+		return false
+	}
+	now := s.at(p, s.clock.Now())
+	st := sl.load(nil, s.epoch)
+	*v = algo.Check(p, &st, now, cost, 0)
+	switch {
+	case v.Allowed && cost > 0:
+		algo.Spend(p, &st, now, cost)
+	case cost == 0 || !algo.Cut(p, &st, now):
+		sl.release()
+		if !v.Allowed {
+			s.mark(sl)
+		}
+		return true
+	}
+	if unit, ok := smallUnit(&st); ok {
+		sl.unit.Store(unit)
+		sl.word.Store(stateWord(&st, s.epoch))
+		return true
+	}
+	r, _ := s.table.ref(k) // it is held, so it is still there
+	s.save(r, p, &st, now)
+	return true
+}
+
 // at returns the instant by which p decides: windows follow the time of day.
 func (s *Store) at(p *algo.Spec, now int64) int64 {
 	if p.Wall() {
@@ -131,10 +165,11 @@ func (s *Store) unitFor(p *algo.Spec, now int64) uint64 {
 
 // load returns the state of a held slot.
 func (s *Store) load(r ref) algo.State {
-	if r.unitOf() != 0 {
-		return r.slot.load(nil, s.epoch)
+	var x *rest
+	if rests := r.page.rests.Load(); rests != nil {
+		x = &rests[r.i]
 	}
-	return r.slot.load(&r.page.rests.Load()[r.i], s.epoch)
+	return r.slot.load(x, s.epoch)
 }
 
 // save writes the state of a held slot and releases it. It reports whether the
@@ -142,6 +177,11 @@ func (s *Store) load(r ref) algo.State {
 func (s *Store) save(r ref, p *algo.Spec, st *algo.State, now int64) (grew bool) {
 	var x *rest
 	if !wordFits(p, now-s.epoch) {
+		if unit, ok := smallUnit(st); ok {
+			r.unit.Store(unit)
+			r.word.Store(stateWord(st, s.epoch))
+			return false
+		}
 		x = &s.restsOf(r.page)[r.i]
 		if more := cap(st.More) - cap(x.more); more != 0 {
 			s.beside.Add(8 * int64(more))
