@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluice-limiter/sluice"
+	"github.com/sluice-limiter/sluice/store/memstore"
 )
 
 // at reads an instant with its offset.
@@ -152,5 +153,15 @@ func TestCalendarChange(t *testing.T) {
 	}
 	if err := l.SetLimit(sluice.PerDay(20).InZone("UTC")); err != nil || l.Tokens() != 20 {
 		t.Errorf("another period has %v left, want 20: %v", l.Tokens(), err)
+	}
+}
+
+// TestCalendarOfTheStore: a store with a clock of its own lays the calendar out.
+func TestCalendarOfTheStore(t *testing.T) {
+	now := time.Date(2015, 2, 1, 0, 0, 0, 0, time.UTC)
+	s := memstore.New(memstore.WithClock(func() time.Time { return now }))
+	k := sluice.NewKeyed(sluice.PerMonth(1), sluice.WithStore(s))
+	if d, err := k.Allow(t.Context(), "a"); err != nil || d.ResetAfter() != 28*24*time.Hour {
+		t.Errorf("February 2015 ends in %v, %v", d.ResetAfter(), err)
 	}
 }

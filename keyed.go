@@ -47,6 +47,9 @@ func NewKeyed(limit Limit, opts ...KeyedOption) *Keyed {
 	if w.store != nil && (w.clock != nil || w.coarse != nil) {
 		panic("sluice: NewKeyed: WithStore cannot be combined with a clock: give the clock to the store")
 	}
+	if mem, ok := w.store.(*memstore.Store); ok {
+		w.clock = mem.Now // calendars go by the time of the store
+	}
 	k := &Keyed{store: w.store, clock: w.source(), observer: w.observer, logger: w.logger}
 	p, err := compile(w.limits, k.clock.Now())
 	if err != nil {

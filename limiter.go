@@ -123,17 +123,7 @@ func (l *Limiter) reserve(t *time.Time, cost int64) *Reservation {
 	d, booked := l.book(t, cost, math.MaxInt64)
 	r := &Reservation{Decision: d, ready: l.instant(t) + d.verdict.Wait, clock: l.clock}
 	r.settle = func(_ context.Context, actual int64, waiting bool) error {
-		if l.cell.Spec().Shape() != booked.Spec.Shape() {
-			return nil // the limit started fresh since, and nothing of it counts
-		}
-		switch unused := cost - actual; {
-		case unused < 0:
-			l.cell.Spend(-unused)
-		case waiting:
-			l.cell.Cancel(unused, booked)
-		default:
-			l.cell.Return(unused, booked)
-		}
+		l.cell.Settle(booked, cost-actual, waiting)
 		return nil
 	}
 	return r
@@ -162,7 +152,7 @@ func (l *Limiter) wait(ctx context.Context, cost int64) error {
 			d, booked = l.book(nil, cost, maxWait)
 			return d, nil
 		},
-		cancel: func() { l.cell.Cancel(cost, booked) },
+		cancel: func() { l.cell.Settle(booked, cost, true) },
 	}.wait(ctx)
 }
 

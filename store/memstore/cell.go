@@ -124,10 +124,20 @@ func (c *Cell) save(p *algo.Spec, st *algo.State, now int64) {
 	c.slot.save(x, p, st, c.epoch, moved)
 }
 
-// Return gives back cost of a booking, as far as it still counts.
-func (c *Cell) Return(cost int64, b Booking) {
+// Settle brings a booking to what it really took. Unused cost is given back as
+// far as it still counts, or, while it waits, if nothing was booked after it;
+// negative is a debt.
+func (c *Cell) Settle(b Booking, unused int64, waits bool) {
 	p, st, now := c.begin(nil)
-	algo.Return(p, &st, now, cost, b.At, b.Mark)
+	switch {
+	case p.Shape() != b.Spec.Shape(): // the limit started fresh since: nothing of it counts
+	case unused < 0:
+		algo.Spend(p, &st, now, -unused)
+	case waits:
+		algo.Cancel(p, &st, now, unused, b.Mark)
+	default:
+		algo.Return(p, &st, now, unused, b.At, b.Mark)
+	}
 	c.save(p, &st, now)
 }
 
@@ -135,20 +145,6 @@ func (c *Cell) Return(cost int64, b Booking) {
 func (c *Cell) Refund(cost int64) {
 	p, st, now := c.begin(nil)
 	algo.Refund(p, &st, now, cost)
-	c.save(p, &st, now)
-}
-
-// Spend takes cost without asking: a debt.
-func (c *Cell) Spend(cost int64) {
-	p, st, now := c.begin(nil)
-	algo.Spend(p, &st, now, cost)
-	c.save(p, &st, now)
-}
-
-// Cancel gives back cost of a booking that waits, if nothing was booked after it.
-func (c *Cell) Cancel(cost int64, b Booking) {
-	p, st, now := c.begin(nil)
-	algo.Cancel(p, &st, now, cost, b.Mark)
 	c.save(p, &st, now)
 }
 

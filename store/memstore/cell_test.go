@@ -117,12 +117,12 @@ func TestCellGivesBack(t *testing.T) {
 		if !b.Allowed || b.Spec != p || c.left() != 3 {
 			t.Errorf("kind %d: %+v leaves %d", p.Kind, b, c.left())
 		}
-		c.Return(2, b)
+		c.Settle(b, 2, false)
 		if got := c.left(); got != 5 {
 			t.Errorf("kind %d: %d remain after a return of 2, want 5", p.Kind, got)
 		}
 		c.Refund(1)
-		c.Spend(3)
+		c.Settle(b, -3, false)
 		if got := c.left(); got != 3 {
 			t.Errorf("kind %d: %d remain, want 3", p.Kind, got)
 		}
@@ -152,13 +152,13 @@ func TestCellCancel(t *testing.T) {
 		if a.Wait <= 0 || b.Wait <= a.Wait {
 			t.Fatalf("kind %d: waits %d and %d", p.Kind, a.Wait, b.Wait)
 		}
-		c.Cancel(1, a)
+		c.Settle(a, 1, true)
 		if got := book(); got.Wait <= b.Wait {
 			t.Errorf("kind %d: a booking in the middle was given back", p.Kind)
 		} else {
-			c.Cancel(1, got)
+			c.Settle(got, 1, true)
 		}
-		c.Cancel(1, b)
+		c.Settle(b, 1, true)
 		if got := book(); got.Wait != b.Wait {
 			t.Errorf("kind %d: the next waits %d, want %d", p.Kind, got.Wait, b.Wait)
 		}

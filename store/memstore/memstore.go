@@ -121,6 +121,9 @@ func (s *Store) Stats() Stats {
 	}
 }
 
+// Now returns the time by the store's clock.
+func (s *Store) Now() time.Time { return time.UnixMicro(s.clock.Now()) }
+
 // Take implements [store.Store]. It never blocks on anything but other calls
 // and does not look at ctx.
 func (s *Store) Take(_ context.Context, op store.Op, checks []store.Check) error {
