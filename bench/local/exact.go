@@ -94,7 +94,9 @@ func checkRate(c Contestant, out *Check) {
 	if c.Model == Windows {
 		b = windowBounds(q, d)
 	} else {
-		b = tokenBounds(q, p.least, p.most).widen(1) // a token for rounding
+		// A token for rounding, and a thousandth so that a limiter is not struck off
+		// for goroutines that read the clock in another order than they decided.
+		b = tokenBounds(q, p.least, p.most).widen(1 + q.Burst/1000)
 	}
 	out.Rate = fmt.Sprintf("%d in [%d, %d]", p.Admitted, b.Lo, b.Hi)
 	out.Errors += p.Errors

@@ -45,6 +45,10 @@ func (c *Clock) Now() int64 {
 	return c.coarse.now()
 }
 
+// Base returns the time at which the clock was made, and whether Now is simply
+// the time since then: who reads it most often may do so without the detour.
+func (c *Clock) Base() (time.Time, bool) { return c.base, c.exact }
+
 // Start returns the instant at which the clock was made.
 func (c *Clock) Start() int64 { return c.start }
 

@@ -12,18 +12,21 @@ import (
 // as fast as a word in memory can be. A word that is none is flagged as moved, so
 // that nobody takes it for one; nothing else ever moves a cell.
 type Cell struct {
-	_     [64]byte // no neighbour's writes on our cache line
-	slot  slot
 	spec  atomic.Pointer[algo.Spec]
+	exact bool      // time is that since base, without a detour
+	base  time.Time // a year after the epoch
 	clock *clock.Clock
 	epoch int64
 	rest  rest
+	_     [64]byte // what everybody reads is not on the line that everybody writes
+	slot  slot
 	_     [64]byte
 }
 
 // NewCell returns a fresh cell for p.
 func NewCell(p *algo.Spec, c *clock.Clock) *Cell {
 	cell := &Cell{clock: c, epoch: c.Start() - year}
+	cell.base, cell.exact = c.Base()
 	cell.spec.Store(p)
 	cell.slot.unit.Store(p.WordUnit())
 	return cell
@@ -34,7 +37,12 @@ func (c *Cell) Spec() *algo.Spec { return c.spec.Load() }
 
 // Allow takes a cost of 1, now or not at all.
 func (c *Cell) Allow() bool {
-	now := c.clock.Now() - c.epoch
+	var now int64
+	if c.exact {
+		now = int64(time.Since(c.base))/1000 + year
+	} else {
+		now = c.clock.Now() - c.epoch
+	}
 	for uint64(now) <= algo.MaxWordTime {
 		w := c.slot.word.Load()
 		p := c.spec.Load() // after the word: a change of the limit changes both
