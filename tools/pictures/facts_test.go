@@ -19,11 +19,11 @@ func TestMemoryInDocument(t *testing.T) {
 		bytes  float64
 		asking int
 	}{
-		{"token_bucket 10/m", 65, 1},
-		{"token_bucket 10/m refill=interval", 150, 1},
-		{"leaky_bucket 10/m", 150, 1},
-		{"fixed_window 10/m", 150, 1},
-		{"sliding_window 10/m weighted", 150, 1},
+		{"token_bucket 10/m", 55, 1},
+		{"token_bucket 10/m refill=interval", 55, 1},
+		{"leaky_bucket 10/m", 55, 1},
+		{"fixed_window 10/m", 55, 1},
+		{"sliding_window 10/m weighted", 55, 1},
 		{"sliding_window 10/m sub_windows=10", 150 + 10*8, 1},
 		{"sliding_window 100/m sub_windows=60", 150 + 60*8, 1},
 		{"sliding_log 100/m", 150 + 100*24, 100},
