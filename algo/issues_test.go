@@ -81,3 +81,15 @@ func TestFixedWindowAfterClockBack(t *testing.T) {
 		t.Errorf("%d admitted up to 120, want two windows of 3", admitted)
 	}
 }
+
+// TestRefundStopsAtNow: a refund that overfills leaves a bucket that is full now,
+// not one that was full before: a step back would show the difference.
+func TestRefundStopsAtNow(t *testing.T) {
+	p := compile(t, algo.Spec{Kind: algo.TokenBucket, Count: 1, Period: 10, Burst: 5})
+	var s algo.State
+	algo.Decide(p, &s, 100, 1, 0)
+	algo.Refund(p, &s, 100, 5)
+	if s.T != 100 || s.F != 0 {
+		t.Errorf("full since %d + %d, want since the refund at 100", s.T, s.F)
+	}
+}

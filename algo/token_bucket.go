@@ -89,13 +89,16 @@ func (p *Spec) refundBucket(s *State, now, cost int64) {
 	p.moveBack(s, now, min(q, 2*MaxSpan), r)
 }
 
-// moveBack brings the instant of full recovery q + r/n µs nearer. One in the past
-// is as good as now.
+// moveBack brings the instant of full recovery q + r/n µs nearer, at most to
+// now: one in the past would be a gift to a clock that goes back.
 func (p *Spec) moveBack(s *State, now, q, r int64) {
 	t, f, _ := p.bucketAt(s, now)
 	t, f = t-q, f-r
 	if f < 0 {
 		t, f = t-1, f+p.n
+	}
+	if t < now {
+		t, f = now, 0
 	}
 	p.putBucket(s, now, t, f)
 }
