@@ -37,6 +37,23 @@ const (
 	// Cancel gives back a Spend that was told to wait, known by its Mark, if
 	// nothing was booked after it.
 	Cancel
+	// Lease takes ahead, for each check by itself, as much as it can get between
+	// Cost and Want: it tries Want, then half of that, and at last Cost. Granted
+	// tells how much it was; the verdict is that of the last try.
+	Lease
+	// Return gives back Cost of what one certain Lease took, known by its Now and
+	// Mark: at most what of it still counts.
+	Return
+	// Acquire takes Cost permits of a concurrency limit for the owner ID, until
+	// Hold is over. An owner that has some already gets a new expiry and the new
+	// number of them.
+	Acquire
+	// Renew lets the owner's permits live for another Hold. The verdict's Allowed
+	// tells whether it still had any.
+	Renew
+	// Release gives the owner's permits back. The verdict's Allowed tells whether
+	// it still had any.
+	Release
 )
 
 // Check is one limit asked about one key.
@@ -44,12 +61,16 @@ type Check struct {
 	Key     string
 	Spec    *algo.Spec
 	Cost    int64
-	MaxWait int64  // the longest wait that is accepted, µs
-	ID      string // of the reservation: Reserve and Commit
-	Hold    int64  // how long a reservation is kept, µs: Reserve
+	MaxWait int64  // the longest wait that is accepted, µs: Spend and Reserve
+	Want    int64  // the most that is taken: Lease
+	ID      string // of the reservation or of the owner of permits
+	Hold    int64  // how long a reservation or a permit is kept, µs
 
-	Verdict algo.Verdict // the answer
-	Mark    algo.Mark    // names an allowed Spend that has to wait, for Cancel
+	Verdict  algo.Verdict // the answer
+	Granted  int64        // how much a Lease took
+	Now      int64        // when a Lease was decided, µs since 1970 by the store's clock; a remote store tells it always
+	Mark     algo.Mark    // names a Lease, for Return, or an allowed Spend that has to wait, for Cancel
+	Degraded bool         // decided without the store that should have
 }
 
 // Store keeps the state of limits.
@@ -80,14 +101,14 @@ const MaxHold = algo.MaxAhead
 var (
 	ErrKey  = errors.New("key must be 1 to 1024 bytes long")
 	ErrCost = errors.New("cost must be 0 to 1e15")
-	ErrID   = errors.New("reservation needs an ID of 1 to 1024 bytes and a hold time of 1µs to 366 days")
+	ErrID   = errors.New("reservation or permit needs an ID of 1 to 1024 bytes and a hold time of 1µs to 366 days")
 	ErrOp   = errors.New("operation not supported by this store")
 	ErrFull = errors.New("no memory left for another reservation")
 )
 
 // Validate reports the first fault of the input.
 func Validate(op Op, checks []Check) error {
-	if op > Cancel {
+	if op > Release {
 		return fmt.Errorf("store: operation %d: %w", op, ErrOp)
 	}
 	for i := range checks {
@@ -98,12 +119,21 @@ func Validate(op Op, checks []Check) error {
 		if c.Cost < 0 || c.Cost > algo.MaxCount {
 			return fmt.Errorf("store: check %d: cost %d: %w", i, c.Cost, ErrCost)
 		}
-		if op != Reserve && op != Commit {
+		if op == Lease && (c.Cost < 1 || c.Want < c.Cost || c.Want > algo.MaxCount) {
+			return fmt.Errorf("store: check %d: lease of %d to %d: %w", i, c.Cost, c.Want, ErrCost)
+		}
+		if !op.named() {
 			continue
 		}
-		if len(c.ID) == 0 || len(c.ID) > MaxKey || op == Reserve && (c.Hold < 1 || c.Hold > MaxHold) {
+		if len(c.ID) == 0 || len(c.ID) > MaxKey || op.holds() && (c.Hold < 1 || c.Hold > MaxHold) {
 			return fmt.Errorf("store: check %d: %w", i, ErrID)
 		}
 	}
 	return nil
 }
+
+// named tells the operations that need an ID.
+func (op Op) named() bool { return op == Reserve || op == Commit || op >= Acquire }
+
+// holds tells those that need a Hold.
+func (op Op) holds() bool { return op == Reserve || op == Acquire || op == Renew }

@@ -36,7 +36,14 @@ func TestValidate(t *testing.T) {
 		{"ID too long", store.Commit, func(c *store.Check) { c.ID = strings.Repeat("i", store.MaxKey+1) }, store.ErrID},
 		{"no hold", store.Reserve, func(c *store.Check) { c.Hold = 0 }, store.ErrID},
 		{"hold too long", store.Reserve, func(c *store.Check) { c.Hold = store.MaxHold + 1 }, store.ErrID},
-		{"unknown operation", store.Cancel + 1, func(*store.Check) {}, store.ErrOp},
+		{"lease of nothing", store.Lease, func(c *store.Check) { c.Cost, c.Want = 0, 5 }, store.ErrCost},
+		{"lease of less than the cost", store.Lease, func(c *store.Check) { c.Cost, c.Want = 2, 1 }, store.ErrCost},
+		{"lease of too much", store.Lease, func(c *store.Check) { c.Want = algo.MaxCount + 1 }, store.ErrCost},
+		{"permit without owner", store.Acquire, func(c *store.Check) { c.ID = "" }, store.ErrID},
+		{"permit for no time", store.Acquire, func(c *store.Check) { c.Hold = 0 }, store.ErrID},
+		{"renewal for no time", store.Renew, func(c *store.Check) { c.Hold = 0 }, store.ErrID},
+		{"release without owner", store.Release, func(c *store.Check) { c.ID = "" }, store.ErrID},
+		{"unknown operation", store.Release + 1, func(*store.Check) {}, store.ErrOp},
 	} {
 		bad := good
 		c.edit(&bad)

@@ -58,8 +58,14 @@ func (m *Model) Take(_ context.Context, op store.Op, checks []store.Check) error
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now().UnixMicro()
-	if op == store.Spend || op == store.Reserve {
+	switch op {
+	case store.Spend, store.Reserve:
 		m.spend(op, checks, now)
+		return nil
+	case store.Lease:
+		for i := range checks {
+			m.lease(checks[i:i+1], now)
+		}
 		return nil
 	}
 	for i := range checks {
@@ -74,6 +80,8 @@ func (m *Model) Take(_ context.Context, op store.Op, checks []store.Check) error
 			m.reset(slotOf(c))
 		case store.Cancel:
 			c.Verdict.Allowed = algo.Cancel(c.Spec, m.state(slotOf(c)), now, c.Cost, c.Mark)
+		case store.Return:
+			algo.Return(c.Spec, m.state(slotOf(c)), now, c.Cost, c.Now, c.Mark)
 		}
 	}
 	return nil
@@ -85,6 +93,7 @@ func (m *Model) spend(op store.Op, checks []store.Check, now int64) {
 	d := draft{m: m, states: map[slot]*algo.State{}, open: map[ticket]reservation{}}
 	allowed := true
 	for i := range checks {
+		checks[i].Now = now
 		d.decide(op, &checks[i], now)
 		allowed = allowed && checks[i].Verdict.Allowed
 	}
@@ -96,6 +105,21 @@ func (m *Model) spend(op store.Op, checks []store.Check, now int64) {
 		if c := &checks[i]; !c.Verdict.Allowed && c.Cost > 0 {
 			algo.Cut(c.Spec, m.state(slotOf(c)), now)
 		}
+	}
+}
+
+// lease takes as much of the one check as there is.
+func (m *Model) lease(one []store.Check, now int64) {
+	c, cost := &one[0], one[0].Cost
+	for c.Granted = c.Want; ; c.Granted = max(cost, c.Granted/2) {
+		c.Cost = c.Granted
+		m.spend(store.Spend, one, now)
+		if c.Verdict.Allowed || c.Granted == cost {
+			break
+		}
+	}
+	if c.Cost = cost; !c.Verdict.Allowed {
+		c.Granted = 0
 	}
 }
 

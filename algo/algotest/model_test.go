@@ -71,7 +71,7 @@ func TestModelRefusesBadInputBeforeItActs(t *testing.T) {
 		{"no ID", store.Reserve, store.Check{Key: "k", Spec: p, Cost: 1, Hold: 1}, store.ErrID},
 		{"no hold", store.Reserve, store.Check{Key: "k", Spec: p, Cost: 1, ID: "id"}, store.ErrID},
 		{"commit without ID", store.Commit, store.Check{Key: "k", Spec: p, Cost: 1}, store.ErrID},
-		{"unknown operation", store.Cancel + 1, good, store.ErrOp},
+		{"unknown operation", store.Release + 1, good, store.ErrOp},
 	} {
 		err := b.Take(context.Background(), c.op, []store.Check{good, c.bad})
 		if !errors.Is(err, c.want) {

@@ -38,6 +38,8 @@ func (s *Store) changePart(d *several, p *part, now int64) {
 		algo.Refund(p.Spec, &first.state, at, p.Cost)
 	case store.Cancel:
 		p.Verdict.Allowed = algo.Cancel(p.Spec, &first.state, at, p.Cost, p.Mark)
+	case store.Return:
+		algo.Return(p.Spec, &first.state, at, p.Cost, p.Now, p.Mark)
 	}
 	// What was not written anew stays as it is, in the unit that it is in.
 	st := &first.state

@@ -17,6 +17,22 @@ func (s *Store) takeAll(checks []store.Check) {
 	d.done()
 }
 
+// lease takes as much of the one check as there is. What it tries and does not
+// get is denied, and a denial changes nothing.
+func (s *Store) lease(one []store.Check) {
+	c, cost := &one[0], one[0].Cost
+	for c.Granted = c.Want; ; c.Granted = max(cost, c.Granted/2) {
+		c.Cost = c.Granted
+		s.takeAll(one)
+		if c.Verdict.Allowed || c.Granted == cost {
+			break
+		}
+	}
+	if c.Cost = cost; !c.Verdict.Allowed {
+		c.Granted = 0
+	}
+}
+
 // decideAll decides all parts at one instant and spends, but writes nothing
 // yet.
 func (s *Store) decideAll(d *several, now int64) (allowed bool) {
@@ -56,6 +72,7 @@ func (d *several) repeats(i int) bool {
 func (s *Store) checkPart(d *several, p *part, now int64) algo.Verdict {
 	first := &d.parts[p.first]
 	at := s.at(p.Spec, now)
+	p.Now = at
 	if !first.twice {
 		return algo.Check(p.Spec, &first.state, at, p.Cost, p.MaxWait)
 	}

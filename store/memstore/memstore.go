@@ -10,6 +10,7 @@ package memstore
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math"
 	"sync/atomic"
@@ -138,6 +139,12 @@ func (s *Store) Take(_ context.Context, op store.Op, checks []store.Check) error
 		c.Verdict = s.take(s.hash.key(c.Key, c.Spec.Shape()), c.Spec, c.Cost, c.MaxWait)
 	case op == store.Spend:
 		s.takeAll(checks)
+	case op == store.Lease:
+		for i := range checks {
+			s.lease(checks[i : i+1])
+		}
+	case op >= store.Acquire:
+		return fmt.Errorf("memstore: permits: %w", store.ErrOp)
 	default:
 		s.changeAll(op, checks)
 	}

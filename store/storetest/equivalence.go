@@ -42,6 +42,7 @@ type pair struct {
 	limits []*limit
 	open   []ticket
 	booked []booking
+	leased []booking
 	trace  map[string][]string // by key
 	serial int
 }
@@ -59,7 +60,8 @@ type ticket struct {
 	until int64
 }
 
-// booking is a spend that was told to wait, with the mark that the model gave it.
+// booking is a spend that was told to wait, or a lease, with the mark that the
+// model gave it.
 type booking struct {
 	check store.Check
 	model algo.Mark
@@ -91,6 +93,10 @@ func (p *pair) step() bool {
 		p.spend()
 	case k < 62:
 		p.cancel()
+	case k < 65:
+		p.lease()
+	case k < 67:
+		p.giveBack()
 	case k < 74:
 		p.reserve()
 	case k < 82:
@@ -132,6 +138,35 @@ func (p *pair) cancel() {
 	if v := p.both(store.Spend, []store.Check{peek})[0].Verdict; peek.Spec.ResetAfter(v) > 0 {
 		p.both(store.Cancel, []store.Check{b.check}, b.model)
 	}
+}
+
+// lease takes ahead.
+func (p *pair) lease() {
+	checks := p.checks(1 + p.Rand.IntN(2))
+	for i := range checks {
+		c := &checks[i]
+		c.MaxWait, c.Cost = 0, max(1, c.Cost)
+		c.Want = min(algo.MaxCount, c.Cost*algotest.LogUniform(p.Rand, 1000))
+	}
+	want := p.both(store.Lease, checks)
+	for i, c := range checks {
+		if c.Granted > 0 {
+			p.leased = append(p.leased, booking{c, want[i].Mark})
+		}
+	}
+}
+
+// giveBack returns some of a lease, mostly of one of the newest.
+func (p *pair) giveBack() {
+	n := len(p.leased)
+	if n == 0 {
+		return
+	}
+	i := n - 1 - p.Rand.IntN(min(n, 1+p.Rand.IntN(4)))
+	b := p.leased[i]
+	p.leased = append(p.leased[:i], p.leased[i+1:]...)
+	b.check.Cost = p.Rand.Int64N(b.check.Granted + 1)
+	p.both(store.Return, []store.Check{b.check}, b.model)
 }
 
 // checks draws the checks of one call.
@@ -233,17 +268,17 @@ func (p *pair) both(op store.Op, checks []store.Check, marks ...algo.Mark) []sto
 func answer(op store.Op, c *store.Check) string {
 	v, p := c.Verdict, c.Spec
 	switch op {
-	case store.Refund, store.Reset:
+	case store.Refund, store.Reset, store.Return:
 		return ""
 	case store.Commit, store.Cancel:
 		return fmt.Sprint("settled ", v.Allowed)
 	}
-	return fmt.Sprintf("allowed %v never %v wait %d remaining %d retry %d reset %d window %d",
-		v.Allowed, v.Never, v.Wait, p.Remaining(v), p.RetryAfter(v), p.ResetAfter(v), v.Window)
+	return fmt.Sprintf("allowed %v granted %d never %v wait %d remaining %d retry %d reset %d window %d",
+		v.Allowed, c.Granted, v.Never, v.Wait, p.Remaining(v), p.RetryAfter(v), p.ResetAfter(v), v.Window)
 }
 
 func (p *pair) note(op store.Op, i, n int, got, want *store.Check) {
-	name := [...]string{"spend", "reserve", "commit", "refund", "reset", "cancel"}[op]
+	name := [...]string{"spend", "reserve", "commit", "refund", "reset", "cancel", "lease", "return"}[op]
 	line := fmt.Sprintf("at +%dµs: %s %d (%d of %d, max wait %d, id %q, hold %d) of %s: %s; model: %s", p.Now-start, name,
 		got.Cost, i+1, n, got.MaxWait, got.ID, got.Hold, p.limitOf(got), answer(op, got), answer(op, want))
 	p.trace[got.Key] = append(p.trace[got.Key], line)
