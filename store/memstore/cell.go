@@ -125,11 +125,15 @@ func (c *Cell) now(p *algo.Spec, t *time.Time) int64 {
 }
 
 func (c *Cell) save(p *algo.Spec, st *algo.State, now int64) {
-	x := &c.rest
 	if wordFits(p, now-c.epoch) {
-		x = nil
+		c.slot.unit.Store(p.WordUnit())
+		c.slot.word.Store(p.StateWord(st, c.epoch))
+		return
 	}
-	c.slot.save(x, p, st, c.epoch, moved)
+	c.rest.f, c.rest.g = st.F, st.G
+	c.rest.keep(st.More)
+	c.slot.unit.Store(0)
+	c.slot.word.Store(stateWord(st, c.epoch) | moved)
 }
 
 // Settle brings a booking to what it really took. Unused cost is given back as

@@ -94,7 +94,7 @@ func (s *Store) checkPart(d *several, p *part, now int64) algo.Verdict {
 // that lies too far ahead.
 func (s *Store) spendPart(d *several, p *part, now int64, allowed bool) {
 	first := &d.parts[p.first]
-	if p.Cost == 0 || p.again || first.ref.slot == nil {
+	if p.Cost == 0 || p.again || first.slot == nil {
 		return
 	}
 	at := s.at(p.Spec, now)

@@ -33,7 +33,7 @@ type victim struct {
 	i    int
 	word uint64
 	rank int64
-	only uint64 // consider only keys with this mark
+	only uint64 // consider only keys whose unit has this bit
 	seen int    // how many candidates were examined
 	kept int    // how many of them are marked as asked for
 }
@@ -83,7 +83,7 @@ func (s *Store) kill(v victim, now int64) bool {
 	if v.slot.unit.Load()&pinned != 0 || !v.slot.kill(v.word) {
 		return false
 	}
-	s.dropRest(v.page, v.i)
+	s.dropRest(v.slot)
 	s.keys.Add(-1)
 	s.evicted.Add(1)
 	if v.slot.idleSince(v.word) >= now {
@@ -115,7 +115,7 @@ func (s *Store) evictKeys(now int64) {
 	}
 }
 
-// evictAnywhere forgets one key with the mark only, if that is not 0: the best
+// evictAnywhere forgets one key whose unit has the bit only, if that is not 0: the best
 // victim of at least 32 in the next pages, however sparse those are, and of some
 // more as long as none of them is idle. No page is locked when it is called. It
 // reports whether there was any.
@@ -146,7 +146,7 @@ func (s *Store) evictAnywhere(now int64, only uint64) bool {
 // relieve brings the store back below its cap after a state grew. Only keys with
 // memory of their own can help: pages are never given back.
 func (s *Store) relieve(now int64) {
-	for tries := 0; tries < 8 && !s.roomBeside(0) && s.evictAnywhere(now, grown); tries++ {
+	for tries := 0; tries < 8 && !s.roomBeside(0) && s.evictAnywhere(now, far); tries++ {
 	}
 	s.warn(now)
 }

@@ -24,15 +24,15 @@ type addition struct {
 // add makes sure that the key has a live slot. If it had none, the new one has
 // the word and the unit of a, and added is true. Nobody who holds a slot may call
 // it: whoever splits a page waits for all of its slots.
-func (s *Store) add(a addition) (r ref, added bool) {
+func (s *Store) add(a addition) (sl *slot, added bool) {
 	for room := false; ; {
 		p := s.table.lockPage(a.key)
-		if r, ok := p.ref(a.key); ok && r.word.Load()&moved == 0 {
+		if sl := p.live(a.key); sl != nil {
 			if a.pin {
-				r.unit.Or(pinned)
+				sl.unit.Or(pinned)
 			}
 			p.mu.Unlock()
-			return r, false
+			return sl, false
 		}
 		if !room && s.atMaxKeys() {
 			p.mu.Unlock()
@@ -40,47 +40,39 @@ func (s *Store) add(a addition) (r ref, added bool) {
 			room = true
 			continue
 		}
-		r, added = s.addTo(p, a)
+		sl, added = s.addTo(p, a)
 		p.mu.Unlock()
 		s.warn(a.now)
 		if added {
-			return r, true
+			return sl, true
 		}
 	}
 }
 
 // addTo is add with the page locked. It fails when it has to be tried again.
-func (s *Store) addTo(p *page, a addition) (ref, bool) {
+func (s *Store) addTo(p *page, a addition) (*slot, bool) {
 	ss := p.slots.Load()
 	if ss == nil {
 		ss = s.firstSlots(p, a.key)
 	}
 	i := s.place(ss, a.key, a.now)
-	if i < 0 && s.mayGrow(p.bytes()) {
+	if i < 0 && s.mayGrow(pageBytes) {
 		s.split(p, a.key)
-		return ref{}, false
+		return nil, false
 	}
 	if i < 0 {
 		v := s.evict(p, a.key, a.now)
 		if v.slot == nil { // all in reach are held, and more than the cap is needed at once
 			s.split(p, a.key)
-			return ref{}, false
+			return nil, false
 		}
 		if !s.kill(v, a.now) { // used this very moment
-			return ref{}, false
+			return nil, false
 		}
 		i = v.i
 	}
-	s.claim(p, i, a)
-	return ref{&ss[i], p, i}, true
-}
-
-// bytes returns what the page takes, and another like it would.
-func (p *page) bytes() int64 {
-	if p.rests.Load() != nil {
-		return pageBytes + restBytes
-	}
-	return pageBytes
+	s.claim(p, &ss[i], a)
+	return &ss[i], true
 }
 
 // firstSlots gives a page its slots when its first key comes.
@@ -95,15 +87,6 @@ func (s *Store) firstSlots(p *page, k key) *slots {
 	return ss
 }
 
-// restsOf returns the places beside a page. One that had words only has none
-// yet, and the holder of a slot may need them without the page's lock.
-func (s *Store) restsOf(p *page) *rests {
-	if p.rests.Load() == nil && p.rests.CompareAndSwap(nil, new(rests)) {
-		s.pages.Add(restBytes)
-	}
-	return p.rests.Load()
-}
-
 // point lets all entries that the page covers show to it.
 func (d *directory) point(p *page) {
 	first := p.bits << (d.depth - p.depth)
@@ -113,10 +96,10 @@ func (d *directory) point(p *page) {
 	}
 }
 
-// claim writes a new key into slot i, which is free or dead.
-func (s *Store) claim(p *page, i int, a addition) {
-	sl := &p.slots.Load()[i]
+// claim writes a new key into a slot that is free or dead.
+func (s *Store) claim(p *page, sl *slot, a addition) {
 	p.version.Add(1)
+	s.dropRest(sl)
 	sl.word.Store(moved)
 	sl.hi.Store(a.key.hi)
 	sl.lo.Store(a.key.lo)
@@ -125,7 +108,6 @@ func (s *Store) claim(p *page, i int, a addition) {
 		unit |= pinned
 	}
 	sl.unit.Store(unit)
-	s.dropRest(p, i)
 	s.keys.Add(1)
 	sl.word.Store(a.word)
 	p.version.Add(1)
@@ -140,14 +122,6 @@ func freshWord(unit uint64, now int64) uint64 {
 	return uint64(max(0, now)) * unit
 }
 
-// dropRest forgets what stands beside a dead slot.
-func (s *Store) dropRest(p *page, i int) {
-	if r := p.rests.Load(); r != nil {
-		s.beside.Add(-8 * int64(cap(r[i].more)))
-		r[i] = rest{}
-	}
-}
-
 // split moves the keys whose next directory bit is set to a new page. Readers
 // that meet a dead slot meanwhile come to the page's lock and wait.
 func (s *Store) split(p *page, k key) {
@@ -157,8 +131,8 @@ func (s *Store) split(p *page, k key) {
 	q := &page{depth: p.depth, bits: p.bits | 1}
 	q.slots.Store(new(slots))
 	s.pages.Add(pageBytes)
-	s.moveSlots(p, q, true)
-	s.moveSlots(p, q, false)
+	moveSlots(p, q, true)
+	moveSlots(p, q, false)
 	p.compact()
 	s.pages.Add(s.table.grow(shardOf[k.hi>>56], p, q))
 	p.version.Add(1)
@@ -192,17 +166,17 @@ func (t *table) grow(shard uint8, p, q *page) (bytes int64) {
 // the page's end to the same slots, and then the others, in the order of their
 // slots, as near to their homes as they can. So for each its old place, at least,
 // is free.
-func (s *Store) moveSlots(p, q *page, over bool) {
+func moveSlots(p, q *page, over bool) {
 	from := p.slots.Load()
 	for i := range from {
 		k := key{from[i].hi.Load(), from[i].lo.Load()}
 		if q.covers(k) && (i < int(k.home())) == over {
-			s.moveSlot(p, i, q)
+			moveSlot(p, i, q)
 		}
 	}
 }
 
-func (s *Store) moveSlot(p *page, i int, q *page) {
+func moveSlot(p *page, i int, q *page) {
 	from := &p.slots.Load()[i]
 	w := from.word.Load()
 	for spins := 0; w&moved == 0 && !from.kill(w); spins++ {
@@ -218,18 +192,16 @@ func (s *Store) moveSlot(p *page, i int, q *page) {
 	for to[j].hi.Load()|to[j].lo.Load() != 0 {
 		j++
 	}
-	if r := p.rests.Load(); r != nil { // perhaps only since the split began
-		s.restsOf(q)[j], r[i] = r[i], rest{}
-	}
-	to[j].put(k, from.unit.Load(), w)
+	to[j].put(from, w)
 }
 
-// put writes a key into a dead or free slot.
-func (s *slot) put(k key, unit, w uint64) {
+// put moves a key here, into a free or dead slot without a rest, from one that
+// has just been killed and whose word was w.
+func (s *slot) put(from *slot, w uint64) {
 	s.word.Store(moved)
-	s.hi.Store(k.hi)
-	s.lo.Store(k.lo)
-	s.unit.Store(unit)
+	s.hi.Store(from.hi.Load())
+	s.lo.Store(from.lo.Load())
+	s.unit.Store(from.unit.Swap(0)) // its rest has one owner
 	s.word.Store(w)
 }
 
@@ -249,10 +221,7 @@ func (p *page) compact() {
 				continue
 			}
 			if from.kill(w) { // only then nobody changes what belongs to the word
-				if rs := p.rests.Load(); rs != nil {
-					rs[j%pageSlots], rs[i] = rs[i], rest{}
-				}
-				to.put(k, from.unit.Load(), w)
+				to.put(from, w)
 			}
 			break
 		}

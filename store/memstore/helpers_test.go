@@ -68,10 +68,8 @@ func (w *world) left(name string, p *algo.Spec) int64 {
 
 // slotOf returns the key's live slot, or nil.
 func (w *world) slotOf(name string, p *algo.Spec) *slot {
-	if r, ok := w.table.ref(w.hash.key(name, p.Shape())); ok && r.word.Load()&moved == 0 {
-		return r.slot
-	}
-	return nil
+	k := w.hash.key(name, p.Shape())
+	return w.table.page(k).live(k)
 }
 
 // eachSlot visits all live slots.

@@ -77,11 +77,11 @@ func TestSwapNoticesAnotherKey(t *testing.T) {
 	w.spend(names[0], p, 1)
 	sl, word := w.table.find(old)
 	next, _, _ := p.DecideWord(word, start-w.epoch, 1, 0)
-	r, _ := w.table.ref(old)
-	r.page.mu.Lock()
+	pg := w.table.page(old)
+	pg.mu.Lock()
 	sl.kill(word)
-	w.claim(r.page, r.i, addition{key: other, unit: p.WordUnit(), word: word})
-	r.page.mu.Unlock()
+	w.claim(pg, sl, addition{key: other, unit: p.WordUnit(), word: word})
+	pg.mu.Unlock()
 	if sl.swap(old, word, next) {
 		t.Error("a spend went to another key")
 	}
@@ -99,17 +99,18 @@ func TestFindReadsItsOwnWord(t *testing.T) {
 	w := newWorld(t)
 	keyOf := func(n int64) key { return key{7, uint64(n+1) * pageSlots} } // all with one home
 	wordOf := func(n int64) uint64 { return 1<<40 + uint64(n) }
-	r, _ := w.Store.add(addition{key: keyOf(0), unit: 1, word: wordOf(0)})
+	sl, _ := w.Store.add(addition{key: keyOf(0), unit: 1, word: wordOf(0)})
+	pg := w.table.page(keyOf(0))
 	var last atomic.Int64
 	crowd(3, func(worker int) {
 		if worker == 2 {
 			for n := range int64(soak(30_000, 3_000_000)) {
-				r.page.mu.Lock()
-				if !r.kill(wordOf(n)) {
-					t.Errorf("the word of key %d became %d", n, r.word.Load())
+				pg.mu.Lock()
+				if !sl.kill(wordOf(n)) {
+					t.Errorf("the word of key %d became %d", n, sl.word.Load())
 				}
-				w.claim(r.page, r.i, addition{key: keyOf(n + 1), unit: 1, word: wordOf(n + 1)})
-				r.page.mu.Unlock()
+				w.claim(pg, sl, addition{key: keyOf(n + 1), unit: 1, word: wordOf(n + 1)})
+				pg.mu.Unlock()
 				last.Store(n + 1)
 			}
 			last.Store(-1)

@@ -32,6 +32,7 @@ type Store struct {
 	epoch int64
 	hash  hasher
 	table table
+	rests rests
 	open  reservations
 
 	maxBytes, maxKeys int64
@@ -156,9 +157,7 @@ func (s *Store) Take(_ context.Context, op store.Op, checks []store.Check) error
 func (s *Store) TakeOne(name string, p *algo.Spec, cost int64, v *algo.Verdict) {
 	k := s.hash.key(name, p.Shape())
 	if p.WordUnit() == 0 {
-		if !s.takeSmall(k, p, cost, v) {
-			*v = s.take(k, p, cost, 0)
-		}
+		*v = s.take(k, p, cost, 0)
 		return
 	}
 	now := s.clock.Now() - s.epoch

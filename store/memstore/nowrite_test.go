@@ -16,13 +16,13 @@ type image struct {
 }
 
 func (w *world) image(name string, p *algo.Spec) image {
-	r, ok := w.table.ref(w.hash.key(name, p.Shape()))
-	if !ok {
+	sl, _ := w.table.find(w.hash.key(name, p.Shape()))
+	if sl == nil {
 		return image{}
 	}
-	im := image{hi: r.hi.Load(), lo: r.lo.Load(), word: r.word.Load(), unit: r.unit.Load()}
-	if rests := r.page.rests.Load(); rests != nil {
-		x := &rests[r.i]
+	im := image{hi: sl.hi.Load(), lo: sl.lo.Load(), word: sl.word.Load(), unit: sl.unit.Load()}
+	if im.unit&far != 0 {
+		x := w.rests.at(im.unit)
 		im.f, im.g, im.more = x.f, x.g, fmt.Sprint(x.more)
 	}
 	return im

@@ -12,7 +12,7 @@ import (
 type part struct {
 	*store.Check
 	key    key
-	ref    ref          // the held slot
+	slot   *slot        // the held one
 	first  int          // the part that has the same state and comes first: itself if it is the first
 	twice  bool         // the first of several parts with the same state
 	none   bool         // there is no slot, and none is needed
@@ -91,12 +91,12 @@ func (s *Store) tryHoldAll(d *several, pin bool) bool {
 		if p.first != i || p.none {
 			continue
 		}
-		r, ok := s.table.ref(p.key)
-		if !ok || !r.hold(p.key) {
+		sl, w := s.table.find(p.key)
+		if w&moved != 0 || !sl.hold(p.key) {
 			d.releaseAll(d.order[:n])
 			return false
 		}
-		p.ref = r
+		p.slot = sl
 	}
 	if !s.stillAbsent(d) {
 		d.releaseAll(d.order)
@@ -108,7 +108,7 @@ func (s *Store) tryHoldAll(d *several, pin bool) bool {
 // addPart makes sure that a part has a slot if it needs one.
 func (s *Store) addPart(d *several, i int, pin bool) {
 	p := &d.parts[i]
-	p.ref, p.none, p.seen = ref{}, false, view{}
+	p.slot, p.none, p.seen = nil, false, view{}
 	if p.first != i {
 		return
 	}
@@ -163,16 +163,16 @@ func (d *several) releaseAll(order []int) {
 // leave releases a part's slot with its state unchanged. A slot that was added
 // for this call and spent nothing is as good as never used.
 func (p *part) leave() {
-	if p.ref.slot == nil {
+	if p.slot == nil {
 		return
 	}
-	if p.ref.unit.Load()&pinned != 0 {
-		p.ref.unit.And(^pinned)
+	if p.slot.unit.Load()&pinned != 0 {
+		p.slot.unit.And(^pinned)
 	}
-	if w := p.ref.word.Load() &^ held; w == p.fresh {
-		p.ref.word.Store(0)
+	if w := p.slot.word.Load() &^ held; w == p.fresh {
+		p.slot.word.Store(0)
 	} else {
-		p.ref.word.Store(w)
+		p.slot.word.Store(w)
 	}
 }
 
@@ -183,8 +183,8 @@ func stateless(p *algo.Spec) bool { return p.Kind == algo.Unlimited || p.Kind ==
 func (s *Store) loadAll(d *several) {
 	for i := range d.parts {
 		p := &d.parts[i]
-		if p.ref.slot != nil && p.ref.word.Load()&^held != p.fresh {
-			p.state = s.load(p.ref)
+		if p.slot != nil && p.slot.word.Load()&^held != p.fresh {
+			p.state = s.load(p.slot)
 		}
 	}
 }
@@ -194,15 +194,15 @@ func (s *Store) writeAll(d *several, now int64) {
 	grew := false
 	for i := range d.parts {
 		switch p := &d.parts[i]; {
-		case p.ref.slot == nil:
+		case p.slot == nil:
 		case d.op == store.Reset:
-			s.drop(p.ref)
+			s.drop(p.slot)
 		case p.last != nil:
-			grew = s.save(p.ref, p.last, &p.state, s.at(p.last, now)) || grew
+			grew = s.save(p.slot, p.last, &p.state, s.at(p.last, now)) || grew
 		default:
 			p.leave()
 			if !p.Verdict.Allowed && d.op <= store.Reserve {
-				s.mark(p.ref.slot)
+				s.mark(p.slot)
 			}
 		}
 	}
@@ -212,8 +212,8 @@ func (s *Store) writeAll(d *several, now int64) {
 }
 
 // drop forgets the key of a held slot.
-func (s *Store) drop(r ref) {
-	s.dropRest(r.page, r.i)
+func (s *Store) drop(sl *slot) {
+	s.dropRest(sl)
 	s.keys.Add(-1)
-	r.word.Store(moved)
+	sl.word.Store(moved)
 }

@@ -18,13 +18,11 @@ const (
 
 // Marks beside a slot's unit. An asked key was denied while the store was at its
 // cap: somebody is asking for it, so it is forgotten after the others. A pinned
-// key is about to be held together with others and is not forgotten now. A grown
-// key has memory of its own, which is free again when it is forgotten.
+// key is about to be held together with others and is not forgotten now.
 const (
 	asked  uint64 = 1 << 63
 	pinned uint64 = 1 << 62
-	grown  uint64 = 1 << 61
-	marks         = asked | pinned | grown
+	marks         = asked | pinned
 )
 
 // aside is the zero of words that are no words: a word without a unit counts µs
@@ -41,21 +39,21 @@ const (
 	pairLimit        = 1<<pairBits - 1
 )
 
+// far marks a unit that is none either: it holds the number of a [rest].
+const (
+	far        uint64 = 1 << 61
+	restNumber        = 1<<32 - 1
+)
+
 // slot holds one key. A token bucket whose state fits into a word lives in the
 // slot alone, unit tells in which parts of a µs the word counts, and it is
 // decided by one compare-and-swap. Otherwise the word is State.T from aside, the
-// rest of the state is in the unit if it is small, or, with unit 0, in a [rest]
-// beside the page; and all of it belongs to whoever holds the slot.
+// rest of the state is in the unit if it is small, or in a [rest] far from here;
+// and all of it belongs to whoever holds the slot.
 type slot struct {
 	hi, lo atomic.Uint64 // whose: 128 bits of seeded hash; both zero: nobody's yet
 	word   atomic.Uint64
 	unit   atomic.Uint64
-}
-
-// rest is what does not fit into a slot.
-type rest struct {
-	f, g int64
-	more []int64
 }
 
 func (s *slot) is(k key) bool { return s.hi.Load() == k.hi && s.lo.Load() == k.lo }
@@ -117,7 +115,7 @@ func (s *slot) idleSince(w uint64) int64 {
 	switch unit := int64(s.unitOf()); {
 	case t == 0 || unit == 1:
 		return t
-	case unit == 0 || uint64(unit)&small != 0:
+	case unit == 0 || uint64(unit)&(small|far) != 0:
 		return t - aside
 	default:
 		return t / unit
@@ -130,14 +128,14 @@ func wordFits(p *algo.Spec, now int64) bool {
 	return p.WordUnit() != 0 && uint64(now) <= algo.MaxWordTime
 }
 
-// load returns the state of a held slot; x is the place beside it, if it has one.
+// load returns the state of a held slot; x is its rest, if it has one.
 func (s *slot) load(x *rest, epoch int64) algo.State {
 	w, unit := s.word.Load()&^flags, s.unitOf()
 	var st algo.State
 	switch {
 	case unit&small != 0:
 		st.F, st.G = splitUnit(unit)
-	case unit != 0:
+	case unit != 0 && unit&far == 0:
 		return algo.WordState(w, unit, epoch)
 	case x != nil:
 		st.F, st.G, st.More = x.f, x.g, x.more
@@ -154,7 +152,7 @@ func (s *slot) load(x *rest, epoch int64) algo.State {
 func smallUnit(st *algo.State) (unit uint64, ok bool) {
 	f, g := uint64(st.F), uint64(st.G)
 	switch {
-	case st.More != nil:
+	case len(st.More) > 0:
 	case g == 0 && f < 1<<wideBits:
 		return small | f, true
 	case f <= pairLimit && g <= pairLimit:
@@ -179,23 +177,6 @@ func stateWord(st *algo.State, epoch int64) (w uint64) {
 		w |= algo.WordAhead
 	}
 	return w
-}
-
-// save writes the state of a held slot and releases it: as a word of p if x is
-// nil, else with x beside it and the flag.
-func (s *slot) save(x *rest, p *algo.Spec, st *algo.State, epoch int64, flag uint64) {
-	if x == nil {
-		s.unit.Store(p.WordUnit())
-		s.word.Store(p.StateWord(st, epoch))
-		return
-	}
-	x.f, x.g, x.more = st.F, st.G, st.More
-	unit := uint64(0)
-	if cap(st.More) > 0 {
-		unit = grown
-	}
-	s.unit.Store(unit)
-	s.word.Store(stateWord(st, epoch) | flag)
 }
 
 // pause lets the holder of a slot get on.

@@ -45,25 +45,29 @@ func TestSoakEverythingAtOnce(t *testing.T) {
 func (w *world) checkFigures() {
 	w.Helper()
 	keys, pages, beside := int64(0), int64(0), int64(0)
-	var last *page
+	owned := map[uint64]bool{}
 	w.eachSlot(func(p *page, sl *slot) {
 		keys++
 		if sl.word.Load()&held != 0 || sl.unit.Load()&pinned != 0 {
 			w.Error("a slot stays held or pinned")
 		}
-		if r := p.rests.Load(); r != nil && p != last {
-			for i := range r {
-				beside += 8 * int64(cap(r[i].more))
+		if unit := sl.unit.Load(); unit&far != 0 {
+			if owned[unit&restNumber] {
+				w.Error("two slots have the same rest")
 			}
+			owned[unit&restNumber] = true
+			beside += w.rests.at(unit).bytes()
 		}
-		last = p
 	})
+	if c := w.rests.chunks.Load(); c != nil && len(owned)+len(w.rests.free) != len(*c)*restChunk {
+		w.Errorf("%d rests owned and %d free of %d", len(owned), len(w.rests.free), len(*c)*restChunk)
+	}
 	for i := range w.table.shards {
 		d, last := w.table.shards[i].dir, (*page)(nil)
 		pages += pathBytes * int64(len(d.pages)-1)
 		for j := range d.pages {
 			if p := d.pages[j].Load(); p != last && p.slots.Load() != nil {
-				pages += p.bytes()
+				pages += pageBytes
 				last = p
 			}
 		}
@@ -86,8 +90,8 @@ func (w *world) checkFigures() {
 func randomCall(r *rand.Rand, specs []*algo.Spec) (store.Op, []store.Check) {
 	op := []store.Op{
 		store.Spend, store.Spend, store.Spend, store.Spend, store.Reserve, store.Commit, store.Refund,
-		store.Reset, store.Cancel,
-	}[r.IntN(9)]
+		store.Reset, store.Cancel, store.Lease, store.Return,
+	}[r.IntN(11)]
 	var checks []store.Check
 	for range 1 + max(0, r.IntN(7)-3) {
 		name := fmt.Sprint("k", r.IntN(20))
@@ -95,7 +99,7 @@ func randomCall(r *rand.Rand, specs []*algo.Spec) (store.Op, []store.Check) {
 			name = fmt.Sprint("rare ", r.IntN(100_000))
 		}
 		checks = append(checks, store.Check{
-			Key: name, Spec: specs[r.IntN(len(specs))], Cost: r.Int64N(6), MaxWait: r.Int64N(2) * hour,
+			Key: name, Spec: specs[r.IntN(len(specs))], Cost: r.Int64N(6), Want: 5, MaxWait: r.Int64N(2) * hour,
 			ID: fmt.Sprint(r.IntN(5)), Hold: 1 + r.Int64N(hour),
 		})
 	}

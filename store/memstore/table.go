@@ -9,14 +9,10 @@ const (
 	pageSlots = 128
 	reach     = 32                // a key lies within this many slots from its home on, the first after the last
 	pageBytes = pageSlots*32 + 48 // with the page itself
-	restBytes = 5376              // pageSlots * 40, as the allocator rounds it
 	pathBytes = 16                // of an entry of a directory
 )
 
-type (
-	slots [pageSlots]slot
-	rests [pageSlots]rest
-)
+type slots [pageSlots]slot
 
 // page is the unit of growth: a full page splits in two, nothing else moves,
 // and no memory is thrown away. Keys hash to a page by the bits of a directory
@@ -24,9 +20,8 @@ type (
 type page struct {
 	mu    sync.Mutex // guards adding, dropping and moving keys; not their states
 	slots atomic.Pointer[slots]
-	rests atomic.Pointer[rests] // nil until a key needs one
-	depth uint                  // how many directory bits all its keys share
-	bits  uint64                // those bits
+	depth uint   // how many directory bits all its keys share
+	bits  uint64 // those bits
 
 	version atomic.Uint64 // odd while a key is being added or keys are moved
 }
@@ -130,28 +125,16 @@ func (t *table) find(k key) (*slot, uint64) {
 	return d.slots[k.bits()>>(64-d.depth)].Load().find(k)
 }
 
-// ref is a slot with the place beside it.
-type ref struct {
-	*slot
-	page *page
-	i    int
-}
-
-// ref returns the key's slot together with its page.
-func (t *table) ref(k key) (ref, bool) { return t.page(k).ref(k) }
-
-func (p *page) ref(k key) (ref, bool) {
+// live returns the key's slot, or nil if it has none or a dead one.
+func (p *page) live(k key) *slot {
 	ss := p.slots.Load()
 	if ss == nil {
-		return ref{}, false
+		return nil
 	}
-	home := k.home()
-	for i := home; i < home+reach; i++ {
-		if s := &ss[i%pageSlots]; s.is(k) {
-			return ref{s, p, int(i % pageSlots)}, true
-		}
+	if sl, w := ss.find(k); w&moved == 0 {
+		return sl
 	}
-	return ref{}, false
+	return nil
 }
 
 // covers reports whether the page is the one for the key.
@@ -174,7 +157,7 @@ func (t *table) absent(k key) (view, bool) {
 	for {
 		p := t.page(k)
 		v := view{p, p.version.Load()}
-		if r, ok := p.ref(k); ok && r.word.Load()&moved == 0 {
+		if p.live(k) != nil {
 			return view{}, false
 		}
 		if v.version%2 == 0 && v.holds(t, k) {

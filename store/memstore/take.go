@@ -67,72 +67,39 @@ func (s *Store) takeFirst(k key, p *algo.Spec, now, cost, maxWait int64) (algo.V
 // takeHeld decides one check on a slot that it holds. Every algorithm can be
 // decided like this. The clock is read while the slot is held, so a key never
 // sees time go back unless the clock does.
-func (s *Store) takeHeld(k key, p *algo.Spec, cost, maxWait int64) algo.Verdict {
-	r, ok := s.holdKey(k)
-	for !ok {
+func (s *Store) takeHeld(k key, p *algo.Spec, cost, maxWait int64) (v algo.Verdict) {
+	sl := s.holdKey(k)
+	for sl == nil {
 		now := s.clock.Now()
-		v := algo.Check(p, &algo.State{}, s.at(p, now), cost, maxWait)
+		v = algo.Check(p, &algo.State{}, s.at(p, now), cost, maxWait)
 		if !v.Allowed || cost == 0 {
 			return v // nothing to remember
 		}
 		// Zero and held: it is ours, and new.
+		added := false
 		a := addition{key: k, unit: s.unitFor(p, now), word: held, now: now - s.epoch}
-		if r, ok = s.add(a); !ok {
-			r, ok = s.holdKey(k)
+		if sl, added = s.add(a); !added {
+			sl = s.holdKey(k)
 		}
 	}
 	now := s.at(p, s.clock.Now())
-	st := s.load(r)
-	v := algo.Check(p, &st, now, cost, maxWait)
+	st := s.load(sl)
+	v = algo.Check(p, &st, now, cost, maxWait)
 	switch {
 	case v.Allowed && cost > 0:
 		algo.Spend(p, &st, now, cost)
-		if s.save(r, p, &st, now) {
+		if s.save(sl, p, &st, now) {
 			s.relieve(now - s.epoch)
 		}
 	case cost > 0 && algo.Cut(p, &st, now):
-		s.save(r, p, &st, now)
+		s.save(sl, p, &st, now)
 	default:
-		r.release()
-		if !v.Allowed {
-			s.mark(r.slot)
-		}
-	}
-	return v
-}
-
-// takeSmall is takeHeld, without waiting, for a state that is in the slot alone.
-// It fails if there is none.
-func (s *Store) takeSmall(k key, p *algo.Spec, cost int64, v *algo.Verdict) bool {
-	sl, w := s.table.find(k)
-	if w&flags != 0 || sl.unit.Load()&small == 0 || !sl.hold(k) {
-		return false
-	}
-	if sl.unit.Load()&small == 0 {
-		sl.release()
-		return false
-	}
-	now := s.at(p, s.clock.Now())
-	st := sl.load(nil, s.epoch)
-	*v = algo.Check(p, &st, now, cost, 0)
-	switch {
-	case v.Allowed && cost > 0:
-		algo.Spend(p, &st, now, cost)
-	case cost == 0 || !algo.Cut(p, &st, now):
 		sl.release()
 		if !v.Allowed {
 			s.mark(sl)
 		}
-		return true
 	}
-	if unit, ok := smallUnit(&st); ok {
-		sl.unit.Store(unit)
-		sl.word.Store(stateWord(&st, s.epoch))
-		return true
-	}
-	r, _ := s.table.ref(k) // it is held, so it is still there
-	s.save(r, p, &st, now)
-	return true
+	return v
 }
 
 // at returns the instant by which p decides: windows follow the time of day.
@@ -143,14 +110,14 @@ func (s *Store) at(p *algo.Spec, now int64) int64 {
 	return now
 }
 
-// holdKey finds the key's slot and holds it. It fails if the key has none.
-func (s *Store) holdKey(k key) (ref, bool) {
+// holdKey finds the key's slot and holds it. It returns nil if the key has none.
+func (s *Store) holdKey(k key) *slot {
 	for {
-		if r, ok := s.table.ref(k); ok && r.hold(k) {
-			return r, true
+		if sl, w := s.table.find(k); w&moved == 0 && sl.hold(k) {
+			return sl
 		}
 		if _, absent := s.table.absent(k); absent {
-			return ref{}, false
+			return nil
 		}
 	}
 }
@@ -164,30 +131,57 @@ func (s *Store) unitFor(p *algo.Spec, now int64) uint64 {
 }
 
 // load returns the state of a held slot.
-func (s *Store) load(r ref) algo.State {
+func (s *Store) load(sl *slot) algo.State {
 	var x *rest
-	if rests := r.page.rests.Load(); rests != nil {
-		x = &rests[r.i]
+	if unit := sl.unit.Load(); unit&far != 0 {
+		x = s.rests.at(unit)
 	}
-	return r.slot.load(x, s.epoch)
+	return sl.load(x, s.epoch)
 }
 
 // save writes the state of a held slot and releases it. It reports whether the
 // state grew.
-func (s *Store) save(r ref, p *algo.Spec, st *algo.State, now int64) (grew bool) {
-	var x *rest
-	if !wordFits(p, now-s.epoch) {
-		if unit, ok := smallUnit(st); ok {
-			r.unit.Store(unit)
-			r.word.Store(stateWord(st, s.epoch))
-			return false
-		}
-		x = &s.restsOf(r.page)[r.i]
-		if more := cap(st.More) - cap(x.more); more != 0 {
-			s.beside.Add(8 * int64(more))
-			grew = more > 0
-		}
+func (s *Store) save(sl *slot, p *algo.Spec, st *algo.State, now int64) (grew bool) {
+	if wordFits(p, now-s.epoch) {
+		s.dropRest(sl)
+		sl.unit.Store(p.WordUnit())
+		sl.word.Store(p.StateWord(st, s.epoch))
+		return false
 	}
-	r.slot.save(x, p, st, s.epoch, 0)
+	if unit, ok := smallUnit(st); ok {
+		s.dropRest(sl)
+		sl.unit.Store(unit)
+	} else {
+		grew = s.saveFar(sl, st)
+	}
+	sl.word.Store(stateWord(st, s.epoch))
 	return grew
+}
+
+// saveFar writes what does not fit into the slot.
+func (s *Store) saveFar(sl *slot, st *algo.State) (grew bool) {
+	unit, had := sl.unit.Load()&^marks, int64(0)
+	if unit&far == 0 {
+		unit = s.rests.take()
+	} else {
+		had = s.rests.at(unit).bytes()
+	}
+	sl.unit.Store(unit) // without marks
+	x := s.rests.at(unit)
+	x.f, x.g = st.F, st.G
+	x.keep(st.More)
+	if more := x.bytes() - had; more != 0 {
+		s.beside.Add(more)
+		return more > 0
+	}
+	return false
+}
+
+// dropRest gives back the rest of a slot that is held or dead, if it has one.
+func (s *Store) dropRest(sl *slot) {
+	if unit := sl.unit.Load(); unit&far != 0 {
+		sl.unit.Store(0)
+		s.beside.Add(-s.rests.at(unit).bytes())
+		s.rests.give(unit)
+	}
 }

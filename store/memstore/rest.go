@@ -1,0 +1,87 @@
+package memstore
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// rest is what does not fit into a slot: two cache lines, so that the counts of a
+// usual window are there too. What is longer has memory of its own.
+type rest struct {
+	f, g int64
+	more []int64 // in buf as long as it fits
+	buf  [11]int64
+}
+
+const (
+	restBytes = 128
+	restChunk = 256 // how many are made at once
+)
+
+// keep takes over what an algorithm left in a state. A key that once needed memory
+// of its own keeps it.
+func (x *rest) keep(more []int64) {
+	own := cap(x.more) > len(x.buf)
+	if own || len(more) > len(x.buf) || len(more) > 0 && &more[0] == &x.buf[0] {
+		x.more = more
+		return
+	}
+	x.more = x.buf[:copy(x.buf[:], more)]
+}
+
+// bytes returns the memory that x takes.
+func (x *rest) bytes() int64 {
+	if c := cap(x.more); c > len(x.buf) {
+		return restBytes + 8*int64(c)
+	}
+	return restBytes
+}
+
+// rests are the rests of all slots. A slot knows its own by number, so that keys
+// can move without it.
+type rests struct {
+	chunks atomic.Pointer[[]*[restChunk]rest]
+
+	mu   sync.Mutex // guards free and adding chunks
+	free []uint32
+}
+
+// at returns the rest with the number in the unit of a slot.
+func (r *rests) at(unit uint64) *rest {
+	n := unit & restNumber
+	return &(*r.chunks.Load())[n/restChunk][n%restChunk]
+}
+
+// take returns the unit of a rest that is nobody's.
+func (r *rests) take() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.free) == 0 {
+		r.grow()
+	}
+	n := r.free[len(r.free)-1]
+	r.free = r.free[:len(r.free)-1]
+	return far | uint64(n)
+}
+
+func (r *rests) grow() {
+	var chunks []*[restChunk]rest
+	if p := r.chunks.Load(); p != nil {
+		chunks = *p
+	}
+	// Nobody reads beyond the end that he loaded, so append may write there.
+	first := uint32(len(chunks) * restChunk)
+	chunks = append(chunks, new([restChunk]rest))
+	r.chunks.Store(&chunks)
+	for i := range uint32(restChunk) {
+		r.free = append(r.free, first+restChunk-1-i)
+	}
+}
+
+// give takes back a rest.
+func (r *rests) give(unit uint64) {
+	*r.at(unit) = rest{}
+	r.mu.Lock()
+	r.free = append(r.free, uint32(unit&restNumber))
+	r.mu.Unlock()
+}
