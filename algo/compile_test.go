@@ -21,7 +21,7 @@ func TestCompileErrors(t *testing.T) {
 		want error
 	}{
 		"no kind":               {bucket, func(p *algo.Spec) { p.Kind = 0 }, algo.ErrKind},
-		"unknown kind":          {bucket, func(p *algo.Spec) { p.Kind = algo.SlidingLog + 1 }, algo.ErrKind},
+		"unknown kind":          {bucket, func(p *algo.Spec) { p.Kind = algo.Concurrency + 1 }, algo.ErrKind},
 		"negative wait":         {bucket, func(p *algo.Spec) { p.MaxWait = -1 }, algo.ErrWait},
 		"wait too long":         {bucket, func(p *algo.Spec) { p.MaxWait = algo.MaxAhead + 1 }, algo.ErrWait},
 		"no count":              {bucket, func(p *algo.Spec) { p.Count = 0 }, algo.ErrCount},

@@ -56,7 +56,7 @@ func (p *Spec) returnFixed(s *State, now, cost, at int64) {
 
 func (p *Spec) returnSliding(s *State, now, cost, at int64) {
 	w := p.slideAt(s, now)
-	i := max(0, w.end-1-at) / (p.Period / p.Sub)
+	i := max(0, w.end-1-at) / p.size
 	if i >= p.Sub || w.used == 0 {
 		return
 	}

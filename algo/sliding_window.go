@@ -13,8 +13,8 @@ type slide struct {
 }
 
 func (p *Spec) slideAt(s *State, now int64) slide {
-	size := p.Period / p.Sub
-	end := s.T - (p.Sub-1)*size
+	size := p.size
+	end := s.T - p.Period + size
 	if now < end { // at most one sub-window ahead, unless the clock went back
 		return slide{min(end, now+size), 0, s.F}
 	}
@@ -44,7 +44,7 @@ func (p *Spec) checkSliding(s *State, now, asked, cost int64) Verdict {
 	v := Verdict{Allowed: true, X: p.Count - w.used - cost}
 	switch {
 	case cost > 0:
-		v.Z = w.end + p.Period - p.Period/p.Sub - now
+		v.Z = w.end + p.Period - p.size - now
 	case w.used > 0:
 		v.Z = p.slideReset(s, w) - now
 	}
@@ -62,19 +62,19 @@ func (p *Spec) slideRetry(s *State, w slide, cost int64) int64 {
 		if used+cost <= p.Count {
 			break
 		}
-		at += p.Period / p.Sub
+		at += p.size
 	}
 	return at
 }
 
 // slideReset is the instant at which the newest sub-window that was used leaves.
 func (p *Spec) slideReset(s *State, w slide) int64 {
-	at := w.end + p.Period - p.Period/p.Sub
+	at := w.end + p.Period - p.size
 	for i := range p.Sub {
 		if i >= w.gone && s.sub(i-w.gone) > 0 {
 			break
 		}
-		at -= p.Period / p.Sub
+		at -= p.size
 	}
 	return at
 }
@@ -88,7 +88,7 @@ func (p *Spec) move(s *State, w slide) {
 		copy(s.More[w.gone:], s.More)
 		clear(s.More[:w.gone])
 	}
-	s.T, s.F = w.end+p.Period-p.Period/p.Sub, w.used
+	s.T, s.F = w.end+p.Period-p.size, w.used
 }
 
 func (p *Spec) spendSliding(s *State, now, cost int64) {
@@ -113,7 +113,7 @@ func (p *Spec) refundSliding(s *State, now, cost int64) {
 
 func (p *Spec) cutSliding(s *State, now int64) bool {
 	w := p.slideAt(s, now)
-	if w.gone > 0 || w.end+p.Period-p.Period/p.Sub == s.T {
+	if w.gone > 0 || w.end+p.Period-p.size == s.T {
 		return false
 	}
 	p.move(s, w)

@@ -8,6 +8,7 @@ type Kind uint8
 // The algorithms. IntervalBucket is a token bucket that refills in steps;
 // WeightedWindow is a sliding window of two halves of which the older one is
 // weighted by its remaining overlap. Ban denies all, Unlimited allows all.
+// Concurrency counts who is in flight, not how often: see [Permits].
 const (
 	Unlimited Kind = iota + 1
 	Ban
@@ -19,6 +20,7 @@ const (
 	SlidingWindow
 	WeightedWindow
 	SlidingLog
+	Concurrency
 )
 
 // Bounds of what a spec may say. Within them no arithmetic overflows, and all
@@ -64,6 +66,7 @@ type Spec struct {
 	capW       int64  // the capacity in n-ths of a µs
 	aheadW     int64  // MaxWait in n-ths of a µs
 	steps      int64  // interval: steps from empty to full
+	size       int64  // sliding_window: of a sub-window
 	longest    int64  // sliding_log: longest period
 	warm       warmSpec
 	shape      uint64
@@ -86,7 +89,7 @@ var (
 
 // Compile checks a spec and returns a copy that is ready to decide.
 func Compile(p Spec) (*Spec, error) {
-	if p.Kind < Unlimited || p.Kind > SlidingLog {
+	if p.Kind < Unlimited || p.Kind > Concurrency {
 		return nil, ErrKind
 	}
 	if p.MaxWait < 0 || p.MaxWait > MaxAhead {
@@ -100,6 +103,8 @@ func Compile(p Spec) (*Spec, error) {
 	case Unlimited:
 		p.most = MaxCount
 	case Ban:
+	case Concurrency:
+		err = p.compileConcurrency()
 	case SlidingLog:
 		err = p.compileLog()
 	default:
@@ -145,6 +150,7 @@ func (p *Spec) compileKind() error {
 		if p.Sub < 1 || p.Sub > MaxSub || p.Period%p.Sub != 0 {
 			return ErrSub
 		}
+		p.size = p.Period / p.Sub
 	case FixedWindow:
 		return p.checkBounds()
 	}

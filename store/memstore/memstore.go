@@ -29,6 +29,8 @@ const DefaultMaxBytes = 256 << 20
 // use and needs no closing.
 type Store struct {
 	clock *clock.Clock
+	exact bool      // time is that since base, without a detour
+	base  time.Time // a year after the epoch
 	epoch int64
 	hash  hasher
 	table table
@@ -99,6 +101,7 @@ func New(opts ...Option) *Store {
 	if s.clock == nil {
 		s.clock = clock.System()
 	}
+	s.base, s.exact = s.clock.Base()
 	s.epoch = s.clock.Start() - year // a clock that goes back a little stays on our scale
 	s.table.init()
 	s.open.init()
@@ -160,7 +163,12 @@ func (s *Store) TakeOne(name string, p *algo.Spec, cost int64, v *algo.Verdict) 
 		*v = s.take(k, p, cost, 0)
 		return
 	}
-	now := s.clock.Now() - s.epoch
+	var now int64
+	if s.exact {
+		now = int64(time.Since(s.base))/1000 + year
+	} else {
+		now = s.clock.Now() - s.epoch
+	}
 	if uint64(now) <= algo.MaxWordTime {
 		sl, w := s.table.find(k)
 		next, due, easy := p.TakeWord(w, now, cost)

@@ -166,7 +166,9 @@ func (s *Store) saveFar(sl *slot, st *algo.State) (grew bool) {
 	} else {
 		had = s.rests.at(unit).bytes()
 	}
-	sl.unit.Store(unit) // without marks
+	if sl.unit.Load() != unit {
+		sl.unit.Store(unit) // without marks
+	}
 	x := s.rests.at(unit)
 	x.f, x.g = st.F, st.G
 	x.keep(st.More)
