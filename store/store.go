@@ -45,8 +45,8 @@ const (
 	// Mark: at most what of it still counts.
 	Return
 	// Acquire takes Cost permits of a concurrency limit for the owner ID, until
-	// Hold is over. An owner that has some already gets a new expiry and the new
-	// number of them.
+	// Hold is over, for all checks or for none. An owner that has some already gets
+	// a new expiry and the new number of them. Cost 0 peeks.
 	Acquire
 	// Renew lets the owner's permits live for another Hold. The verdict's Allowed
 	// tells whether it still had any.
@@ -76,8 +76,8 @@ type Check struct {
 // Store keeps the state of limits.
 //
 // Take carries out op for all checks at one instant of the store's own clock,
-// as if nothing else happened in between. For Spend and Reserve it is all or
-// nothing: unless every verdict allows, nothing is spent anywhere, and each
+// as if nothing else happened in between. For Spend, Reserve and Acquire it is all
+// or nothing: unless every verdict allows, nothing is spent anywhere, and each
 // verdict tells what its limit by itself would have said. Checks of the same key
 // and the same shape ([algo.Spec.Shape]) share a state and are decided one after
 // the other.
@@ -102,7 +102,7 @@ var (
 	ErrKey  = errors.New("key must be 1 to 1024 bytes long")
 	ErrCost = errors.New("cost must be 0 to 1e15")
 	ErrID   = errors.New("reservation or permit needs an ID of 1 to 1024 bytes and a hold time of 1µs to 366 days")
-	ErrOp   = errors.New("operation not supported by this store")
+	ErrOp   = errors.New("operation not supported by this store, or not for this kind of limit")
 	ErrFull = errors.New("no memory left for another reservation")
 )
 
@@ -122,11 +122,11 @@ func Validate(op Op, checks []Check) error {
 		if op == Lease && (c.Cost < 1 || c.Want < c.Cost || c.Want > algo.MaxCount) {
 			return fmt.Errorf("store: check %d: lease of %d to %d: %w", i, c.Cost, c.Want, ErrCost)
 		}
-		if !op.named() {
-			continue
-		}
-		if len(c.ID) == 0 || len(c.ID) > MaxKey || op.holds() && (c.Hold < 1 || c.Hold > MaxHold) {
+		if op.named() && (len(c.ID) == 0 || len(c.ID) > MaxKey || op.holds() && (c.Hold < 1 || c.Hold > MaxHold)) {
 			return fmt.Errorf("store: check %d: %w", i, ErrID)
+		}
+		if permits := c.Spec.Kind == algo.Concurrency; permits != (op >= Acquire) && op != Reset {
+			return fmt.Errorf("store: check %d: operation %d: %w", i, op, ErrOp)
 		}
 	}
 	return nil

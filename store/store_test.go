@@ -10,7 +10,8 @@ import (
 )
 
 func TestValidate(t *testing.T) {
-	good := store.Check{Key: "k", Cost: 1, ID: "i", Hold: 1}
+	bucket, permits := &algo.Spec{Kind: algo.TokenBucket}, &algo.Spec{Kind: algo.Concurrency}
+	good := store.Check{Key: "k", Spec: bucket, Cost: 1, ID: "i", Hold: 1}
 	for _, c := range []struct {
 		name string
 		op   store.Op
@@ -36,18 +37,27 @@ func TestValidate(t *testing.T) {
 		{"ID too long", store.Commit, func(c *store.Check) { c.ID = strings.Repeat("i", store.MaxKey+1) }, store.ErrID},
 		{"no hold", store.Reserve, func(c *store.Check) { c.Hold = 0 }, store.ErrID},
 		{"hold too long", store.Reserve, func(c *store.Check) { c.Hold = store.MaxHold + 1 }, store.ErrID},
+		{"permit", store.Acquire, func(c *store.Check) { c.Spec = permits }, nil},
+		{"release needs no hold", store.Release, func(c *store.Check) { c.Spec, c.Hold = permits, 0 }, nil},
+		{"reset of permits", store.Reset, func(c *store.Check) { c.Spec = permits }, nil},
+		{"permit of a bucket", store.Acquire, func(*store.Check) {}, store.ErrOp},
+		{"spend of a permit", store.Spend, func(c *store.Check) { c.Spec = permits }, store.ErrOp},
 		{"lease of nothing", store.Lease, func(c *store.Check) { c.Cost, c.Want = 0, 5 }, store.ErrCost},
 		{"lease of less than the cost", store.Lease, func(c *store.Check) { c.Cost, c.Want = 2, 1 }, store.ErrCost},
 		{"lease of too much", store.Lease, func(c *store.Check) { c.Want = algo.MaxCount + 1 }, store.ErrCost},
-		{"permit without owner", store.Acquire, func(c *store.Check) { c.ID = "" }, store.ErrID},
-		{"permit for no time", store.Acquire, func(c *store.Check) { c.Hold = 0 }, store.ErrID},
-		{"renewal for no time", store.Renew, func(c *store.Check) { c.Hold = 0 }, store.ErrID},
-		{"release without owner", store.Release, func(c *store.Check) { c.ID = "" }, store.ErrID},
+		{"permit without owner", store.Acquire, func(c *store.Check) { c.Spec, c.ID = permits, "" }, store.ErrID},
+		{"permit for no time", store.Acquire, func(c *store.Check) { c.Spec, c.Hold = permits, 0 }, store.ErrID},
+		{"renewal for no time", store.Renew, func(c *store.Check) { c.Spec, c.Hold = permits, 0 }, store.ErrID},
+		{"release without owner", store.Release, func(c *store.Check) { c.Spec, c.ID = permits, "" }, store.ErrID},
 		{"unknown operation", store.Release + 1, func(*store.Check) {}, store.ErrOp},
 	} {
 		bad := good
 		c.edit(&bad)
-		err := store.Validate(c.op, []store.Check{good, bad})
+		first := good
+		if first.Spec = bad.Spec; c.op == store.Lease {
+			first.Want = 1
+		}
+		err := store.Validate(c.op, []store.Check{first, bad})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}

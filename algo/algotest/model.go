@@ -2,6 +2,7 @@ package algotest
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -16,9 +17,10 @@ import (
 type Model struct {
 	now func() time.Time
 
-	mu     sync.Mutex // guards the maps and all that they hold
-	states map[slot]*algo.State
-	open   map[ticket]reservation
+	mu      sync.Mutex // guards the maps and all that they hold
+	states  map[slot]*algo.State
+	open    map[ticket]reservation
+	permits map[slot]*algo.Permits
 }
 
 var _ store.Store = (*Model)(nil)
@@ -47,7 +49,9 @@ type reservation struct {
 
 // NewModel returns an empty model that lives by the given clock.
 func NewModel(now func() time.Time) *Model {
-	return &Model{now: now, states: map[slot]*algo.State{}, open: map[ticket]reservation{}}
+	return &Model{
+		now: now, states: map[slot]*algo.State{}, open: map[ticket]reservation{}, permits: map[slot]*algo.Permits{},
+	}
 }
 
 // Take implements [store.Store].
@@ -67,6 +71,9 @@ func (m *Model) Take(_ context.Context, op store.Op, checks []store.Check) error
 			m.lease(checks[i:i+1], now)
 		}
 		return nil
+	case store.Acquire:
+		m.acquire(checks, now)
+		return nil
 	}
 	for i := range checks {
 		c := &checks[i]
@@ -82,6 +89,10 @@ func (m *Model) Take(_ context.Context, op store.Op, checks []store.Check) error
 			c.Verdict.Allowed = algo.Cancel(c.Spec, m.state(slotOf(c)), now, c.Cost, c.Mark)
 		case store.Return:
 			algo.Return(c.Spec, m.state(slotOf(c)), now, c.Cost, c.Now, c.Mark)
+		case store.Renew:
+			c.Verdict.Allowed = c.Spec.Renew(m.permitsOf(slotOf(c)), now, c.ID, c.Hold)
+		case store.Release:
+			c.Verdict.Allowed = c.Spec.Release(m.permitsOf(slotOf(c)), now, c.ID)
 		}
 	}
 	return nil
@@ -123,6 +134,32 @@ func (m *Model) lease(one []store.Check, now int64) {
 	}
 }
 
+// acquire takes the permits of all checks, or of none.
+func (m *Model) acquire(checks []store.Check, now int64) {
+	drafts, allowed := map[slot]*algo.Permits{}, true
+	for i := range checks {
+		c := &checks[i]
+		at := slotOf(c)
+		if drafts[at] == nil {
+			p := *m.permitsOf(at)
+			p.Held = slices.Clone(p.Held)
+			drafts[at] = &p
+		}
+		c.Now, c.Verdict = now, c.Spec.Acquire(drafts[at], now, c.ID, c.Cost, c.Hold)
+		allowed = allowed && c.Verdict.Allowed
+	}
+	if allowed {
+		maps.Copy(m.permits, drafts)
+	}
+}
+
+func (m *Model) permitsOf(at slot) *algo.Permits {
+	if m.permits[at] == nil {
+		m.permits[at] = &algo.Permits{}
+	}
+	return m.permits[at]
+}
+
 // commit settles a reservation, once and before it expires, and reports
 // whether it did.
 func (m *Model) commit(c *store.Check, now int64) bool {
@@ -147,6 +184,7 @@ func (m *Model) commit(c *store.Check, now int64) bool {
 // reset forgets what was spent, and what was reserved with it.
 func (m *Model) reset(at slot) {
 	delete(m.states, at)
+	delete(m.permits, at)
 	for t := range m.open {
 		if t.slot == at {
 			delete(m.open, t)

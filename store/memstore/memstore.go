@@ -10,7 +10,6 @@ package memstore
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"math"
 	"sync/atomic"
@@ -36,6 +35,8 @@ type Store struct {
 	table table
 	rests rests
 	open  reservations
+
+	permits permits
 
 	maxBytes, maxKeys int64
 	pages, beside     atomic.Int64 // bytes of the table, and of what stands beside it: long states, reservations
@@ -105,6 +106,7 @@ func New(opts ...Option) *Store {
 	s.epoch = s.clock.Start() - year // a clock that goes back a little stays on our scale
 	s.table.init()
 	s.open.init()
+	s.permits.all = make(map[key]algo.Permits)
 	return s
 }
 
@@ -148,8 +150,11 @@ func (s *Store) Take(_ context.Context, op store.Op, checks []store.Check) error
 			s.lease(checks[i : i+1])
 		}
 	case op >= store.Acquire:
-		return fmt.Errorf("memstore: permits: %w", store.ErrOp)
+		return s.changePermits(op, checks)
 	default:
+		if op == store.Reset {
+			s.resetPermits(checks)
+		}
 		s.changeAll(op, checks)
 	}
 	return nil

@@ -49,6 +49,9 @@ var parts = []struct {
 	{"cancel by an old limit", testCancelByAnOldLimit},
 	{"concurrent spend", testConcurrentSpend},
 	{"concurrent several", testConcurrentSeveral},
+	{"permits", testPermits},
+	{"permits together", testPermitsTogether},
+	{"permits like the model", testPermitsLikeTheModel},
 	{"equivalence", testEquivalence},
 }
 
