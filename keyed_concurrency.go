@@ -1,0 +1,191 @@
+package sluice
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sluice-limiter/sluice/algo"
+	"github.com/sluice-limiter/sluice/internal/clock"
+	"github.com/sluice-limiter/sluice/store"
+)
+
+// KeyedConcurrency admits a number of requests at the same time per key, over all
+// processes that share its store. Every permit has an expiry and is renewed
+// while it is held, so that a process that dies never keeps one for long.
+type KeyedConcurrency struct {
+	store  store.Store
+	clock  *clock.Clock
+	spec   *algo.Spec
+	expiry time.Duration
+	queues queues
+}
+
+// NewKeyedConcurrency returns a limit of n in flight per key. A permit that is
+// not renewed is free again after expiry: 30 seconds are a good choice. It panics
+// if n is below 1 or expiry below a millisecond.
+func NewKeyedConcurrency(n int64, s store.Store, expiry time.Duration) *KeyedConcurrency {
+	spec, err := algo.Compile(algo.Spec{Kind: algo.Concurrency, Count: n})
+	if err != nil {
+		panic(fmt.Sprintf("sluice: NewKeyedConcurrency: %d in flight: must be 1 to 1e15", n))
+	}
+	if expiry < time.Millisecond || expiry.Microseconds() > store.MaxHold {
+		panic(fmt.Sprintf("sluice: NewKeyedConcurrency: expiry of %v: must be 1ms to 366 days", expiry))
+	}
+	return &KeyedConcurrency{store: s, clock: clock.System(), spec: spec, expiry: expiry}
+}
+
+// Allow returns a permit for key if one is free. A denial is no error.
+func (c *KeyedConcurrency) Allow(ctx context.Context, key string) (*KeyedPermit, bool, error) {
+	return c.AllowN(ctx, key, 1)
+}
+
+// AllowN returns a permit that counts for cost, which must be at least 1.
+func (c *KeyedConcurrency) AllowN(ctx context.Context, key string, cost int64) (*KeyedPermit, bool, error) {
+	p, v, err := c.acquire(ctx, key, cost)
+	return p, err == nil && v.Allowed, err
+}
+
+func (c *KeyedConcurrency) acquire(ctx context.Context, key string, cost int64) (*KeyedPermit, algo.Verdict, error) {
+	if cost < 1 {
+		return nil, algo.Verdict{}, fmt.Errorf("sluice: concurrency: cost %d: must be at least 1: %w", cost, ErrCost)
+	}
+	p := &KeyedPermit{c: c, check: store.Check{
+		Key: key, Spec: c.spec, Cost: cost, ID: rand.Text(), Hold: c.expiry.Microseconds(),
+	}}
+	sent := p.c.clock.Now()
+	v, err := p.take(ctx, store.Acquire)
+	if err != nil || !v.Allowed {
+		return nil, v, err
+	}
+	p.start(sent)
+	return p, v, nil
+}
+
+// Wait returns a permit for key as soon as there is one, or the context's error.
+// Within this process it is first come, first served.
+func (c *KeyedConcurrency) Wait(ctx context.Context, key string) (*KeyedPermit, error) {
+	return c.WaitN(ctx, key, 1)
+}
+
+// WaitN is Wait for a permit that counts for cost. A cost above the limit gets an
+// error that matches [ErrLimited].
+func (c *KeyedConcurrency) WaitN(ctx context.Context, key string, cost int64) (*KeyedPermit, error) {
+	if cost > c.spec.Count {
+		return nil, tooMuch(cost, c.spec.Count)
+	}
+	q := c.queues.join(key)
+	defer c.queues.part(key)
+	if err := q.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer q.leave()
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		p, v, err := c.acquire(ctx, key, cost)
+		if err != nil || v.Allowed {
+			return p, err
+		}
+		// Nobody tells when another process releases one: ask, seldom, and at the
+		// latest when one expires.
+		retry := time.Duration(c.spec.RetryAfter(v)) * time.Microsecond
+		if err := sleep(ctx, min(pause, retry)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+const (
+	firstPause   = 2 * time.Millisecond
+	longestPause = 100 * time.Millisecond
+)
+
+// InFlight returns how much is in flight for key.
+func (c *KeyedConcurrency) InFlight(ctx context.Context, key string) (int64, error) {
+	p := &KeyedPermit{c: c, check: store.Check{Key: key, Spec: c.spec, ID: "peek", Hold: 1}}
+	v, err := p.take(ctx, store.Acquire)
+	return c.spec.Count - c.spec.Remaining(v), err
+}
+
+// KeyedPermit is the right to be in flight. Release it when done.
+type KeyedPermit struct {
+	c     *KeyedConcurrency
+	check store.Check
+	lost  chan struct{}
+
+	mu    sync.Mutex // guards what follows
+	timer *time.Timer
+	until int64 // the expiry by the clock of this process, µs
+	done  bool  // released or lost
+}
+
+func (p *KeyedPermit) take(ctx context.Context, op store.Op) (algo.Verdict, error) {
+	checks := []store.Check{p.check}
+	if err := p.c.store.Take(ctx, op, checks); err != nil {
+		return algo.Verdict{}, fmt.Errorf("sluice: %w", err)
+	}
+	return checks[0].Verdict, nil
+}
+
+// start lets the permit be renewed at a third of its expiry.
+func (p *KeyedPermit) start(sent int64) {
+	p.lost, p.until = make(chan struct{}), sent+p.check.Hold
+	p.mu.Lock()
+	p.timer = time.AfterFunc(p.c.expiry/3, p.renew)
+	p.mu.Unlock()
+}
+
+// renew goes on until the permit is released, or is lost: because the store has
+// given it to others, or could not be asked for as long as it lives.
+func (p *KeyedPermit) renew() {
+	ctx, cancel := context.WithTimeout(context.Background(), p.c.expiry/3)
+	defer cancel()
+	sent := p.c.clock.Now()
+	v, err := p.take(ctx, store.Renew)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := p.c.expiry / 9 // after a failure
+	switch {
+	case p.done:
+		return
+	case err == nil && v.Allowed:
+		p.until, next = sent+p.check.Hold, p.c.expiry/3
+	case err == nil || p.left() <= 0:
+		p.done = true
+		close(p.lost)
+		return
+	}
+	p.timer.Reset(min(next, p.left()))
+}
+
+// left returns how long the permit lives without being renewed.
+func (p *KeyedPermit) left() time.Duration {
+	return time.Duration(p.until-p.c.clock.Now()) * time.Microsecond
+}
+
+// Lost is closed when the permit could not be renewed in time, so that others may
+// have it now. It stays open after Release.
+func (p *KeyedPermit) Lost() <-chan struct{} { return p.lost }
+
+// ErrLost means that a permit had expired before it was released.
+var ErrLost = errors.New("sluice: permit has expired before it was released")
+
+// Release gives the permit back. If the store cannot be reached it is free after
+// its expiry. Releasing it again does nothing.
+func (p *KeyedPermit) Release(ctx context.Context) error {
+	p.mu.Lock()
+	if p.done {
+		p.mu.Unlock()
+		return nil
+	}
+	p.done = true
+	p.timer.Stop()
+	p.mu.Unlock()
+	v, err := p.take(ctx, store.Release)
+	if err == nil && !v.Allowed {
+		err = ErrLost
+	}
+	return err
+}
