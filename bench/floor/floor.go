@@ -12,6 +12,8 @@
 //   - [CoarseBucket] is the same with a clock that a goroutine moves once per
 //     millisecond.
 //   - [Table] is a flat table of 24-byte slots with the decision of [Bucket].
+//   - [CellTable] is the same with the word in a cell of two cache lines, whose
+//     number is in the slot: for states that do not fit into a slot.
 package floor
 
 import (

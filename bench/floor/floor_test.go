@@ -109,3 +109,25 @@ func TestTableLosesNoSpend(t *testing.T) {
 		}
 	}
 }
+
+// TestCellTableKeepsKeysApart: every key has its own bucket, also when many come
+// for the first time at once.
+func TestCellTableKeepsKeysApart(t *testing.T) {
+	const keys, burst, workers = 500, 4, 4
+	table := NewCellTable(NewLimit(1, 24*time.Hour, burst), keys*workers)
+	var admitted atomic.Int64
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for i := range keys * (burst + 1) {
+				if table.Allow("key " + strconv.Itoa(i%keys)) {
+					admitted.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if got := admitted.Load(); got != keys*burst {
+		t.Errorf("%d admitted, want %d", got, keys*burst)
+	}
+}

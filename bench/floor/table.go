@@ -46,8 +46,13 @@ func (t *Table) Allow(key string) bool {
 }
 
 func (t *Table) allowAt(key string, micros int64) bool {
-	s := t.find(maphash.String(t.seedA, key), maphash.String(t.seedB, key)|1)
+	s := t.find(t.identity(key))
 	return t.limit.Take(&s.state, micros)
+}
+
+// identity returns 128 bits of hash, of which the last is set.
+func (t *Table) identity(key string) (a, b uint64) {
+	return maphash.String(t.seedA, key), maphash.String(t.seedB, key) | 1
 }
 
 // find returns the slot of the identity (a, b), claiming a free one if the

@@ -36,6 +36,7 @@ func (r *Runner) algorithms(names []string) {
 			enter(c, roomy)
 		}
 	}
+	enter(cellsFloor(), roomy)
 	for _, a := range oursAlgorithms() {
 		if name := algorithmPrefix + a.name; contains(names, name) {
 			enter(Contestant{Name: name, Kind: Ours, NewKeyed: a.build}, a.quota)
@@ -58,11 +59,12 @@ func contains(names []string, name string) bool {
 // the token bucket of the same rounds.
 func (r *Runner) addAlgorithms(es []*entrant) {
 	bucket, floor := r.figureOf(es[0], allAdmitted), r.figureOf(es[1], allAdmitted)
-	for _, e := range es[2:] {
+	cells := r.figureOf(es[2], allAdmitted)
+	for _, e := range es[3:] {
 		f := r.figureOf(e, anyOutcome)
 		r.add(Result{
 			Case: e.Name, Title: human(r.cfg.keys()) + " keys, uniform, all cores", Unit: "ns/op",
-			Figures: []Figure{f, floor},
+			Figures: []Figure{f, floor, cells},
 			Extra: []Field{
 				{"token_bucket", number(bucket.Value, true)},
 				{"ours/token_bucket", ratio(f.Value, bucket.Value, true)},

@@ -15,6 +15,7 @@ const (
 	floorBucket = "floor: CAS + monotonic clock"
 	floorCoarse = "floor: CAS + coarse clock"
 	floorTable  = "floor: flat table"
+	floorCells  = "floor: flat table and a cell"
 )
 
 func floors() []Contestant {
@@ -30,6 +31,17 @@ func floors() []Contestant {
 			return floorKeyed{floor.NewTable(floorLimit(q), keys)}
 		},
 	}}
+}
+
+// cellsFloor is the floor of states that do not fit into a slot: it takes part only
+// beside the algorithms that have such.
+func cellsFloor() Contestant {
+	return Contestant{
+		Name: floorCells, Kind: Floor,
+		NewKeyed: func(q Quota, keys int) Keyed {
+			return floorKeyed{floor.NewCellTable(floorLimit(q), keys)}
+		},
+	}
 }
 
 func floorLimit(q Quota) floor.Limit { return floor.NewLimit(q.Count, q.Period, q.Burst) }
@@ -65,7 +77,7 @@ func (f floorCoarseSingle) Run(n int) (t Tally) {
 // Close stops the clock.
 func (f floorCoarseSingle) Close() { f.c.Stop() }
 
-type floorKeyed struct{ t *floor.Table }
+type floorKeyed struct{ t interface{ Allow(key string) bool } }
 
 // Run implements Keyed.
 func (f floorKeyed) Run(seq string) (t Tally) {
