@@ -96,43 +96,6 @@ func (p *Spec) counted(count func(int64) int64) *Spec {
 	return &part
 }
 
-// divideWindow makes a spec for every number of windows in which this instance
-// has its turn: of a log they may have different remainders.
-func (s *Share) divideWindow() {
-	p := s.whole
-	s.turn = p.Period
-	if p.Kind == SlidingLog {
-		s.turn = p.longest
-	}
-	if p.Kind != FixedWindow || p.FirstHit {
-		s.turn, s.late = turnPeriods*s.turn, s.turn
-	}
-	if p.Kind != SlidingLog {
-		s.cut(p.Count)
-	}
-	for _, w := range p.Windows {
-		s.cut(w.Count)
-	}
-	for _, residue := range append([]int64{0}, s.cuts...) {
-		s.specs = append(s.specs, p.counted(func(n int64) int64 { return (n + residue) / s.live }))
-	}
-}
-
-// cut notes from which residue on a count has one more for this instance.
-func (s *Share) cut(count int64) {
-	over := count % s.live
-	if over == 0 {
-		return
-	}
-	i := s.variant(s.live - over)
-	if i > 0 && s.cuts[i-1] == s.live-over {
-		return
-	}
-	s.cuts = append(s.cuts, 0)
-	copy(s.cuts[i+1:], s.cuts[i:])
-	s.cuts[i] = s.live - over
-}
-
 // Of reports whether the share is that of the given rank and number.
 func (s *Share) Of(rank, live int64) bool { return s.rank == rank && s.live == live }
 
@@ -164,52 +127,18 @@ func (s *Share) At(now int64) *Spec {
 	return s.specs[s.variant(s.residue(now))]
 }
 
-func (s *Share) variant(residue int64) int {
-	i := 0
-	for i < len(s.cuts) && s.cuts[i] <= residue {
-		i++
-	}
-	return i
-}
-
-// residue is (rank + k) mod live in turn k, and as long as the last turn still
-// counts no more than it was then.
-func (s *Share) residue(now int64) int64 {
-	start, k := s.begin(now)
-	r := (s.rank + k) % s.live
-	if now-start < s.late {
-		r = min(r, (s.rank+k+s.live-1)%s.live)
-	}
-	return r
-}
-
-// begin returns the start and the number of the turn of now. All instances
-// number calendar windows alike, though not all in a row.
-func (s *Share) begin(now int64) (start, k int64) {
-	if s.whole.Bounds == nil {
-		return now - now%s.turn, now / s.turn
-	}
-	start, _ = s.whole.calendarBounds(now)
-	return start, max(0, start) / s.turn
-}
-
 // Read turns a verdict by the limit that At returned into one that is read by
 // the whole limit: Remaining and RetryAfter are this instance's; ResetAfter may
-// be later for a bucket. What this instance cannot admit now but in a later turn
-// is denied until then.
+// be later for a bucket. A denial holds until this instance has a turn in which
+// the cost fits; where spends outlive a turn that may be later than need be.
 func (s *Share) Read(by *Spec, v Verdict, now, cost int64) Verdict {
 	p := s.whole
 	switch {
 	case by == p:
 	case p.Kind == TokenBucket || p.Kind == LeakyBucket:
 		v.X, v.Y = p.during(by, v)
-	case v.Never && len(s.cuts) > 0:
-		if at := s.nextTurn(now, max(1, cost)); at > 0 {
-			v.Never, v.Y = false, at-now
-			if s.late > 0 { // what was spent may outlive the turn
-				v.Y = max(v.Y, v.Z)
-			}
-		}
+	case !v.Allowed && len(s.cuts) > 0:
+		return s.postpone(v, now, max(1, cost))
 	}
 	return v
 }
@@ -227,34 +156,4 @@ func (p *Spec) during(by *Spec, v Verdict) (x, y int64) {
 		x, y = x-1, y+p.n
 	}
 	return x, y
-}
-
-// nextTurn is the instant of the next turn in which cost fits into the share, or
-// 0 if there is none.
-func (s *Share) nextTurn(now, cost int64) int64 {
-	last := len(s.specs) - 1
-	if cost > s.specs[last].most {
-		return 0
-	}
-	start, k := s.begin(now)
-	if s.whole.Bounds != nil {
-		return s.nextCalendar(now, cost)
-	}
-	for m := range s.live + 1 {
-		if s.specs[s.variant((s.rank+k+m)%s.live)].most >= cost {
-			return start + m*s.turn + s.late
-		}
-	}
-	return 0
-}
-
-// nextCalendar is nextTurn for calendar windows.
-func (s *Share) nextCalendar(now, cost int64) int64 {
-	for range 4 * s.live {
-		_, now = s.whole.calendarBounds(now)
-		if s.At(now).most >= cost {
-			return now
-		}
-	}
-	return 0
 }

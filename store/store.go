@@ -71,6 +71,7 @@ type Check struct {
 	Now      int64        // when a Lease was decided, µs since 1970 by the store's clock; a remote store tells it always
 	Mark     algo.Mark    // names a Lease, for Return, or an allowed Spend that has to wait, for Cancel
 	Degraded bool         // decided without the store that should have
+	Blind    bool         // and without any other, by a policy: the verdict says nothing of the limit
 }
 
 // Store keeps the state of limits.

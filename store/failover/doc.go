@@ -1,0 +1,52 @@
+// Package failover goes on deciding when a store does not.
+//
+// A [Store] asks a main store, which is remote, and gives it a deadline. What the
+// main store does not decide in time, or fails to, is decided by a policy: by a
+// local store that enforces this instance's share, or always yes, or always no.
+// A circuit breaker keeps a dead store from costing every request the deadline;
+// it opens within a second, asks in the background whether the store is back, and
+// closes by itself. While all is well there is no goroutine and no lock.
+//
+// # What falls under the policy
+//
+// Failures of the store and the decision's own deadline. Not the faults of the
+// input (store.ErrKey and so on): those are the caller's, whatever the state of the
+// store. Not store.ErrFull: a store that has no room for another reservation is
+// alive, and to let the request pass would be a way round the limit. And not the
+// caller's own context: who gives up gets the context's error. It counts against
+// the store only if the caller's deadline had left it half of its own or more.
+//
+// # Where something is settled that was taken elsewhere
+//
+// Every check that was decided without the main store is marked Degraded.
+//
+//   - Commit, Renew and Release name what they settle. The main store is asked
+//     first; what it does not know is looked for in the local store. While the
+//     main store is down only the local one is asked: the estimate of a
+//     reservation made on the main store then stays spent.
+//   - Cancel and Return go by the check's mark: back to the local store if the
+//     check is marked Degraded, else to the main store, and nowhere while that is
+//     down.
+//   - Refund and Reset are carried out by whoever decides at the time; a Reset of
+//     the main store also resets the local one.
+//   - A Renew while the main store is down always succeeds: an outage is no
+//     reason to stop who is at work. The permits are counted locally from then on,
+//     as far as there is room for them.
+//
+// A Commit, Cancel or Return that found nothing to settle says so in its verdict,
+// as always; Degraded then tells that it may be for want of the main store.
+//
+// # How much more is admitted
+//
+// A local store that is a split.Store over a memstore enforces this instance's share
+// of the instances that live. It is warm: with the policy Local it is also told of
+// everything that the main store lets this instance have, so that an outage gives a
+// key no more than what its share has left; and it is kept from one outage to the
+// next, so that a store that comes and goes gives no fresh burst each time. In any
+// time Δ that holds outages the instance admits at most its share,
+// (burst + rate·Δ)/N, on top of what the main store admits.
+//
+// The main store knows nothing of what was admitted without it. When it is back, its
+// limits may have filled up meanwhile: that is the other burst that an outage can
+// cost.
+package failover

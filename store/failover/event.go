@@ -1,0 +1,34 @@
+package failover
+
+import "time"
+
+// Event is a change of state.
+type Event struct {
+	Open  bool  // from now on the policies decide; else the main store does again
+	Cause error // what opened the breaker
+	At    time.Time
+}
+
+// notify tells everybody of a change.
+func (c *core) notify(e Event) {
+	e.At = c.clock.Time(c.clock.Now())
+	if e.Open {
+		c.logger.Error("sluice: the store is down, deciding without it", "error", e.Cause)
+	} else {
+		c.logger.Info("sluice: the store is back", "degraded", c.degraded.Load())
+	}
+	if c.observer != nil {
+		c.observer(e)
+	}
+}
+
+// count counts a decision without the main store, and logs at most once a second.
+func (c *core) count(p Policy) {
+	total := c.degraded.Add(1)
+	now, last := c.clock.Now(), c.logged.Load()
+	if last != 0 && now-last < 1_000_000 || !c.logged.CompareAndSwap(last, now) {
+		return
+	}
+	c.logger.Warn("sluice: deciding without the store", "policy", p.String(),
+		"decisions", total-c.told.Swap(total), "error", c.breaker.lastCause())
+}
