@@ -11,22 +11,24 @@ type Reason uint8
 
 // Reasons. The zero Reason stands for an allowed request.
 const (
-	Limited Reason = iota + 1 // the limit is used up; see RetryAfter
-	Never                     // the cost is above what the limit can ever admit
-	Banned                    // the limit admits nothing
+	Limited     Reason = iota + 1 // the limit is used up; see RetryAfter
+	Never                         // the cost is above what the limit can ever admit
+	Banned                        // the limit admits nothing
+	Unavailable                   // the store could not be asked, and the policy for that is to deny
 )
 
-var reasonNames = [...]string{"", "limited", "never", "banned"}
+var reasonNames = [...]string{"", "limited", "never", "banned", "unavailable"}
 
 // String returns the reason in one word, empty for an allowed request.
-func (r Reason) String() string { return reasonNames[r%4] }
+func (r Reason) String() string { return reasonNames[min(r, Unavailable)] }
 
 // Decision is the answer to a request. A denial is no error. With several
 // limits it speaks of the one that bound: of a denial the one that takes
 // longest, else the one with least left.
 type Decision struct {
-	Allowed bool
-	Reason  Reason
+	Allowed  bool
+	Degraded bool // decided without the store, which could not be asked
+	Reason   Reason
 
 	index   int32
 	verdict algo.Verdict

@@ -41,6 +41,8 @@ func (e *LimitedError) Error() string {
 		b.WriteString(" can never admit this cost")
 	case Banned:
 		b.WriteString(" admits nothing")
+	case Unavailable:
+		b.WriteString(": denied because the store cannot be asked")
 	default:
 		fmt.Fprintf(&b, ": retry after %v", e.Decision.RetryAfter())
 	}

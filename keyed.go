@@ -158,15 +158,20 @@ func (p *plan) checks(to []store.Check, key string, cost int64) []store.Check {
 // an allowance of the one with least left, and of the longest wait.
 func (p *plan) decide(checks []store.Check) Decision {
 	best, wait := p.decision(0, checks[0].Verdict), checks[0].Verdict.Wait
+	degraded, blind := checks[0].Degraded, checks[0].Blind
 	for i := 1; i < len(checks); i++ {
 		d := p.decision(i, checks[i].Verdict)
 		wait = max(wait, d.verdict.Wait)
+		degraded, blind = degraded || checks[i].Degraded, blind || checks[i].Blind
 		if d.binds(best) {
 			best = d
 		}
 	}
 	if best.Allowed {
 		best.verdict.Wait = wait
+	}
+	if best.Degraded = degraded; blind && best.Reason == Limited {
+		best.Reason = Unavailable
 	}
 	return best
 }
