@@ -11,9 +11,11 @@ const modulePath = "github.com/sluice-limiter/sluice"
 // "." is the root package. A name that ends in "/..." stands for all packages below it.
 // A new package is added to the lowest layer that stands above everything it imports.
 var layers = [][]string{
-	{"algo", "internal/clock"},
+	{"algo", "internal/clock", "internal/resp", "internal/redistest"},
 	{"store"},
-	{"store/memstore", "store/redisstore", "store/lease", "store/failover"},
+	{"store/memstore", "store/redisstore", "store/lease"},
+	{"store/split"},
+	{"store/failover"},
 	{"."},
 	{"algo/algotest"},
 	{"store/storetest"},
