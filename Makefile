@@ -64,7 +64,7 @@ clean: ## Remove what make left behind
 
 .PHONY: deps
 deps: ## Install what the tests need from Debian's packages, when it is missing
-	@$(INSTALL) gcc libc6-dev ca-certificates
+	@$(INSTALL) gcc libc6-dev ca-certificates redis-server
 
 .PHONY: download
 download: ## Download the dependencies of every module
@@ -118,11 +118,16 @@ check-cross: ## The root module and its tests compile for other systems and 32 b
 ##@ Deeper
 
 .PHONY: bench
-bench: bench-local ## Run all benchmarks
+bench: bench-local bench-redis ## Run all benchmarks
 
 .PHONY: bench-local
 bench-local: ## Compare the in-process limiters with their peers
 	@cd bench && go run ./cmd/local
+
+.PHONY: bench-redis
+bench-redis: ## Compare the limiters over Redis with their peers, on a server of its own
+	@$(INSTALL) redis-server
+	@cd bench && go run ./cmd/redis
 
 .PHONY: cover
 cover: ## Print the coverage of every package of the root module, fail below the minimum

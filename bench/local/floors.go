@@ -77,7 +77,9 @@ func (f floorCoarseSingle) Run(n int) (t Tally) {
 // Close stops the clock.
 func (f floorCoarseSingle) Close() { f.c.Stop() }
 
-type floorKeyed struct{ t interface{ Allow(key string) bool } }
+type floorKeyed struct {
+	t interface{ Allow(key string) bool }
+}
 
 // Run implements Keyed.
 func (f floorKeyed) Run(seq string) (t Tally) {
