@@ -49,9 +49,6 @@ func appendNumbers(to []float64, numbers ...int64) []float64 {
 	return to
 }
 
-// Most is the largest cost that the limit can ever admit.
-func (p *Spec) Most() int64 { return p.most }
-
 // BucketMark is the mark of a token or leaky bucket whose verdict at now allowed
 // a cost, so that nobody has to carry it.
 func (p *Spec) BucketMark(v Verdict, now int64) Mark { return Mark{now + v.X, v.Y, p.n} }

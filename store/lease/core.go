@@ -1,0 +1,164 @@
+package lease
+
+import "sync/atomic"
+
+// core is the lease of one key: a state machine without clock, lock or I/O. All
+// that decides how many tokens may be spent until when is in here, in lot.go and
+// in refill.go. [core.take] is safe at any time; one caller at a time may use the
+// rest, and have one request for tokens under way.
+type core struct {
+	plan *plan
+	cur  atomic.Pointer[lot]
+	next *lot
+	used []leftover // lots that ended with something left that may be given back
+
+	want   int64 // size of the next batch; 1 means that the key is not worth a lease
+	era    int64 // how often the lease was dropped: an answer to an older request is void
+	sent   int64 // when the newest request was sent
+	short  bool  // its answer was less than wanted
+	hungry bool  // somebody went without
+	rest   int64 // no new request before this instant
+	off    int64 // no lease before this instant, because the store is too slow for it
+
+	since, count int64 // demand that was seen while there was no lease
+}
+
+// leftover is what a lot had left when it ended.
+type leftover struct {
+	lot    *lot
+	unused int64
+}
+
+// maxUsed bounds what is remembered for giving back; the rest is lost.
+const maxUsed = 16
+
+// take spends cost out of the current lot. It needs no lock.
+func (c *core) take(now, cost int64) (payment, bool) {
+	l := c.cur.Load()
+	if l == nil {
+		return payment{}, false
+	}
+	left, ok := l.take(now, cost)
+	return payment{lot: l, cost: cost, left: left}, ok
+}
+
+// pay spends cost, if need be out of two lots: the rest of the current one, and
+// the next. A peek, cost 0, is answered if there is anything to spend.
+func (c *core) pay(now, cost int64) (payment, bool) {
+	c.turn(now)
+	if cost == 0 {
+		l := c.cur.Load()
+		if !l.useful(now) {
+			return payment{}, false
+		}
+		return payment{lot: l, left: l.left.Load()}, true
+	}
+	if p, ok := c.take(now, cost); ok || c.next == nil {
+		return p, ok
+	}
+	old := c.cur.Load() // there is no next without a current one
+	part := min(old.left.Load(), cost-1)
+	if _, ok := old.take(now, part); !ok {
+		return payment{}, false // spent meanwhile, without the lock
+	}
+	left, ok := c.next.take(now, cost-part)
+	if !ok {
+		old.left.Add(part)
+		return payment{}, false
+	}
+	return payment{lot: c.next, old: old, cost: cost, part: part, left: left}, true
+}
+
+// undo puts a payment back. What came from a lot that has ended meanwhile may
+// be given back to the store.
+func (c *core) undo(p payment) {
+	c.putBack(p.lot, p.cost-p.part)
+	c.putBack(p.old, p.part)
+}
+
+func (c *core) putBack(l *lot, amount int64) {
+	if amount == 0 {
+		return
+	}
+	if l.left.Add(amount); l != c.cur.Load() && l != c.next {
+		c.giveUp(l)
+	}
+}
+
+// turn puts the next lot in the place of a current one that is of no use.
+func (c *core) turn(now int64) {
+	if l := c.cur.Load(); l != nil && !l.useful(now) {
+		c.retire(l, now)
+		c.cur.Store(c.next)
+		c.next = nil
+		if c.cur.Load() != nil {
+			c.turn(now)
+		}
+	}
+}
+
+// retire ends a lot. What it had left tells how much demand there was.
+func (c *core) retire(l *lot, now int64) {
+	unused := l.close()
+	if unused == 0 {
+		return
+	}
+	if now-l.sent >= c.plan.life/2 {
+		c.want = max(1, min(c.want, (l.size-unused)/2))
+	}
+	if c.plan.returns && len(c.used) < maxUsed {
+		c.used = append(c.used, leftover{l, unused})
+	}
+}
+
+// giveUp ends a lot without learning about demand from it.
+func (c *core) giveUp(l *lot) {
+	if unused := l.close(); unused > 0 && c.plan.returns && len(c.used) < maxUsed {
+		c.used = append(c.used, leftover{l, unused})
+	}
+}
+
+// expire ends the lots whose deadline is at most early µs away, where that is
+// of use to others, and returns what may be given back.
+func (c *core) expire(now, early int64) []leftover {
+	if !c.plan.returns {
+		early = 0
+	}
+	if l := c.next; l != nil && now >= l.until-early {
+		c.retire(l, now)
+		c.next = nil
+	}
+	if l := c.cur.Load(); l != nil && now >= l.until-early {
+		c.retire(l, now)
+		c.cur.Store(c.next)
+		c.next = nil
+	}
+	return c.leftovers()
+}
+
+// drop ends all lots, and makes the answer to a request under way void. What
+// is left is given back, or lost if the store has forgotten it as well.
+func (c *core) drop(back bool) {
+	c.era++
+	for _, l := range []*lot{c.cur.Load(), c.next} {
+		if l != nil {
+			c.giveUp(l)
+		}
+	}
+	if !back {
+		c.used = nil
+	}
+	c.cur.Store(nil)
+	c.next = nil
+	c.rest, c.off, c.count = 0, 0, 0
+}
+
+// leftovers hands out what may be given back.
+func (c *core) leftovers() []leftover {
+	used := c.used
+	c.used = nil
+	return used
+}
+
+// idle reports whether there is nothing to watch over.
+func (c *core) idle() bool { return c.cur.Load() == nil && len(c.used) == 0 }
