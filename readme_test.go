@@ -59,7 +59,7 @@ func TestReadme(t *testing.T) {
 		t.Error(err)
 	}
 	code := ""
-	for _, file := range []string{"readme_test.go", "examples/readme/main.go"} {
+	for _, file := range []string{"readme_test.go", "examples/readme/main.go", "contrib/rueidis/example_fleet_test.go"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -71,8 +71,8 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := strings.Split(string(readme), "```go\n")[1:]
-	if len(blocks) != 4 {
-		t.Errorf("%d Go blocks, want 4", len(blocks))
+	if len(blocks) != 5 {
+		t.Errorf("%d Go blocks, want 5", len(blocks))
 	}
 	for _, b := range blocks {
 		b, _, _ = strings.Cut(b, "```")
