@@ -11,8 +11,8 @@ const modulePath = "github.com/sluice-limiter/sluice"
 // "." is the root package. A name that ends in "/..." stands for all packages below it.
 // A new package is added to the lowest layer that stands above everything it imports.
 var layers = [][]string{
-	{"algo", "internal/clock", "internal/resp", "internal/redistest"},
-	{"store"},
+	{"algo", "internal/clock", "internal/redistest"},
+	{"store", "internal/resp"},
 	{"store/memstore", "store/redisstore", "store/lease"},
 	{"store/split"},
 	{"store/failover"},

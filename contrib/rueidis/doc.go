@@ -1,0 +1,16 @@
+// Package sluicerueidis lets sluice keep its limits in Redis or Valkey through
+// the client github.com/redis/rueidis: standalone, Sentinel or Cluster.
+//
+// [Open] connects with settings that suit a limiter; [New] takes a client that
+// the program has already. Both return a [Scripter], which is all that
+// redisstore.New needs.
+//
+// # Nothing is charged twice
+//
+// A script that was sent may have run, even if its answer never came. rueidis
+// sends only commands again that are marked as read-only, and a script never is;
+// redirections of a Cluster (MOVED, ASK) are followed, since they prove that the
+// script did not run. One option breaks this: when a connection reaches its
+// ConnLifetime just as it breaks, all that it carried is sent again. Open refuses
+// the option; do not set it on a client that is given to New.
+package sluicerueidis

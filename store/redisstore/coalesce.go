@@ -1,0 +1,237 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// coalescer is the sender that lets decisions ride together when many come at the
+// same time: 32 in one call cost the server half of what they cost one by one. A
+// lone decision never waits for company: it is sent by itself while only few are
+// on the way. What can ride together is a matter of the slot in a cluster, else
+// everything.
+type coalescer struct {
+	wire   *wire
+	queues []atomic.Pointer[queue] // by slot, or one
+	riders sync.Pool               // of *rider, to be used again
+}
+
+const (
+	aloneMost = 16               // so many decisions on the way are sent by themselves
+	fewCalls  = 4                // so many calls are on the way while others queue
+	mostRide  = 32               // decisions in one call
+	mostWait  = 16_384           // decisions in a queue
+	longTime  = 10 * time.Second // for a call of riders that have all the time in the world
+	slotCount = 16_384
+)
+
+// ErrBusy means that more decisions wait for Redis than fit into the queue.
+var ErrBusy = errors.New("too many decisions wait for Redis")
+
+// WithoutCoalescing makes one call per decision, also when many come at the same
+// time: for comparison.
+func WithoutCoalescing() Option {
+	return func(s *Store) error {
+		s.sender = direct{&s.wire}
+		return nil
+	}
+}
+
+func newCoalescer(w *wire, spread bool) *coalescer {
+	n := 1
+	if spread {
+		n = slotCount
+	}
+	c := &coalescer{wire: w, queues: make([]atomic.Pointer[queue], n)}
+	c.riders.New = func() any { return &rider{done: make(chan struct{}, 1)} }
+	return c
+}
+
+// queue is where decisions for one place wait for the next call.
+type queue struct {
+	mu      sync.Mutex // guards the rest
+	calls   int        // on the way
+	sent    int        // decisions that they carry
+	waiting []*rider
+}
+
+// rider is a decision in a queue. It has checks of its own, because the caller
+// may leave before it is answered.
+type rider struct {
+	decision
+	deadline time.Time // zero: none
+	left     atomic.Bool
+	done     chan struct{} // has room for one
+}
+
+// send implements sender. It returns when ctx ends, whatever the client does,
+// unless the decision is sent by itself.
+func (c *coalescer) send(ctx context.Context, d *decision) error {
+	q := c.queueOf(d)
+	if q.enter() {
+		err := c.wire.decide(ctx, []*decision{d})
+		c.leave(q, 1)
+		if err != nil {
+			return err
+		}
+		return d.err
+	}
+	r := c.newRider(ctx, d)
+	if !c.join(q, r) {
+		return fmt.Errorf("%d decisions wait for a call: %w", mostWait, ErrBusy)
+	}
+	select {
+	case <-r.done:
+		return c.answer(r, d)
+	case <-ctx.Done():
+	}
+	select {
+	case <-r.done: // at the same moment
+		return c.answer(r, d)
+	default:
+		r.left.Store(true)
+		return ctx.Err()
+	}
+}
+
+func (c *coalescer) queueOf(d *decision) *queue {
+	at := &c.queues[0]
+	if len(c.queues) > 1 {
+		at = &c.queues[slot(d.name(&c.wire.names, 0))]
+	}
+	if q := at.Load(); q != nil {
+		return q
+	}
+	at.CompareAndSwap(nil, new(queue))
+	return at.Load()
+}
+
+// enter reports whether a decision may be sent by itself.
+func (q *queue) enter() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) > 0 || q.sent >= aloneMost {
+		return false
+	}
+	q.calls++
+	q.sent++
+	return true
+}
+
+// leave is the end of a call with n decisions.
+func (c *coalescer) leave(q *queue, n int) {
+	q.mu.Lock()
+	q.calls--
+	q.sent -= n
+	ride := q.ride()
+	q.mu.Unlock()
+	if ride != nil {
+		go c.drive(q, ride)
+	}
+}
+
+// join queues a decision. It fails if the queue is full.
+func (c *coalescer) join(q *queue, r *rider) bool {
+	q.mu.Lock()
+	if len(q.waiting) >= mostWait {
+		q.mu.Unlock()
+		return false
+	}
+	q.waiting = append(q.waiting, r)
+	ride := q.ride()
+	q.mu.Unlock()
+	if ride != nil {
+		go c.drive(q, ride)
+	}
+	return true
+}
+
+// ride takes the next riders out of the queue if they may be sent now; q.mu is
+// held.
+func (q *queue) ride() []*rider {
+	if len(q.waiting) == 0 || q.calls >= fewCalls {
+		return nil
+	}
+	n := min(len(q.waiting), mostRide)
+	ride := append(make([]*rider, 0, n), q.waiting[:n]...)
+	rest := copy(q.waiting, q.waiting[n:])
+	clear(q.waiting[rest:])
+	q.waiting = q.waiting[:rest]
+	q.calls++
+	q.sent += n
+	return ride
+}
+
+// drive makes calls as long as there are riders.
+func (c *coalescer) drive(q *queue, ride []*rider) {
+	for ride != nil {
+		c.call(ride)
+		// Those who have just been answered ask again now, most likely: let them
+		// come along.
+		runtime.Gosched()
+		q.mu.Lock()
+		q.calls--
+		q.sent -= len(ride)
+		ride = q.ride()
+		q.mu.Unlock()
+	}
+}
+
+// call makes one call for all riders whose callers are still there.
+func (c *coalescer) call(ride []*rider) {
+	decisions := make([]*decision, 0, len(ride))
+	deadline, limited := time.Time{}, true
+	for _, r := range ride {
+		if r.left.Load() {
+			continue
+		}
+		decisions = append(decisions, &r.decision)
+		limited = limited && !r.deadline.IsZero()
+		if r.deadline.After(deadline) {
+			deadline = r.deadline
+		}
+	}
+	if len(decisions) == 0 {
+		return
+	}
+	timeout := longTime
+	if limited {
+		timeout = min(timeout, time.Until(deadline))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	err := c.wire.decide(ctx, decisions)
+	cancel()
+	for _, r := range ride {
+		if err != nil {
+			r.err = err
+		}
+		r.done <- struct{}{}
+	}
+}
+
+// newRider copies a decision.
+func (c *coalescer) newRider(ctx context.Context, d *decision) *rider {
+	r := c.riders.Get().(*rider)
+	checks := append(r.checks[:0], d.checks...)
+	r.decision = *d
+	r.checks = checks
+	r.deadline, _ = ctx.Deadline()
+	return r
+}
+
+// answer copies the answers back.
+func (c *coalescer) answer(r *rider, d *decision) error {
+	copy(d.checks, r.checks)
+	d.rank, d.live, d.again = r.rank, r.live, r.again
+	err := r.err
+	clear(r.checks)
+	if cap(r.checks) <= 16 {
+		c.riders.Put(r)
+	}
+	return err
+}

@@ -1,0 +1,94 @@
+-- Mirror of algo/warm_up.go, with the same operations on doubles in the same
+-- order. F is next; more holds frac, warmth and last.
+--
+-- Spec: warm, stable, slope, threshold, max, cool
+decide = function(what, p, s, asked, cost, maxWait, at, a)
+  -- warmAt
+  local next, frac, warmth = now, 0, 0
+  local m = s.more
+  if m then
+    next, frac, warmth = s.F, m[1], min(m[2], p.warm)
+    local back = m[3] - now
+    if back > 0 then
+      next = next - back
+    elseif what == cutting then
+      return false
+    end
+    local idle = now - next - frac
+    if idle >= 0 then
+      next, frac, warmth = now, 0, max(0, warmth - idle)
+    end
+  elseif what == cutting then
+    return false
+  end
+  local function storedTime(stored, take)
+    local time = 0
+    local above = stored - p.threshold
+    if above > 0 then
+      local slow = min(above, take)
+      local first = p.stable + above * p.slope
+      local last = p.stable + (above - slow) * p.slope
+      time = slow * (first + last) / 2
+      take = take - slow
+    end
+    return time + take * p.stable
+  end
+  local stored = p.max * (1 - warmth / p.warm)
+  local wait = next - now
+  if frac > 0 then
+    wait = wait + 1
+  end
+  if what == checking then
+    if wait > maxWait then
+      return false, 0, 0, wait - maxWait, wait
+    elseif cost == 0 then
+      return true, 0, wait == 0 and 1 or 0, 0, wait
+    end
+  end
+  if what == checking or what == spending then
+    -- pay
+    local take = min(cost, stored)
+    local fresh = cost - take
+    local time = min(storedTime(stored, take) + fresh * p.stable, MaxAhead)
+    local whole = floor(frac + time)
+    frac = frac + time - whole
+    next = min(next + whole, now + MaxAhead)
+    warmth = min(p.warm, warmth + take * p.cool)
+    if fresh > 0 then
+      warmth = p.warm
+    end
+    if what == checking then
+      local reset = next - now
+      if frac > 0 then
+        reset = reset + 1
+      end
+      return true, wait, 0, 0, reset
+    end
+  elseif what ~= cutting then
+    -- refundWarmUp, and Return in algo/return.go
+    local owed = next - now + frac
+    if owed <= 0 or what == returning and a < now then
+      return
+    end
+    local time = cost * p.stable
+    if stored > 0 then
+      local permits = min(cost, p.max - stored)
+      time = storedTime(stored + permits, permits)
+      local share = 1
+      if time > owed then
+        share = owed / time
+      end
+      warmth = max(0, warmth - permits * p.cool * share)
+    end
+    if time >= owed then
+      next, frac = now, 0
+    else
+      local whole = floor(owed - time)
+      next, frac = now + whole, owed - time - whole
+    end
+  end
+  -- putWarmUp
+  s.more = {frac, warmth, now}
+  s.F, s.T = next, next + floor(warmth) + 2
+  return true
+end
