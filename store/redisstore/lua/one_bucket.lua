@@ -18,6 +18,10 @@ if simple then
       --include several_buckets.lua
     else
       local head, most, aheadMost, n, per, capQ, capR, q, r = unpack('<c12dddddddd', body, spec)
+      if n >= 4294967296 then
+        simple = false
+        break
+      end
       -- price
       if cost > 1 then
         local price = cost * per
@@ -35,8 +39,11 @@ if simple then
           t, f, ahead, changed = 0, 0, 0, false
           if value then
             local written, unit
-            if #value == 37 then
-              written, ahead, t, f, unit = unpack('<c12Bddd', value)
+            if #value == 28 then
+              written, t, f, unit = unpack('<c12dI4I4', value)
+              if t < 0 then
+                t, ahead = -t, 1
+              end
             end
             if written ~= head or unit ~= n and f > 0 or not (t >= 0 and t < 9007199254740992 and f >= 0 and f < n and unit > 0) then
               simple = false
@@ -94,7 +101,7 @@ if simple then
         end
         if step == 1 or i == count then
           if changed then
-            local value, life = pack('<c12Bddd', head, ahead, t, f, n), floor((t - now) / 1000) + slack
+            local value, life = pack('<c12dI4I4', head, ahead == 1 and -t or t, f, n), floor((t - now) / 1000) + slack
             if not first or first == key then
               first, firstValue, firstLife = key, value, life
             else

@@ -1,11 +1,12 @@
 -- Writes all keys whose states changed. What is as good as never
 -- seen is left out.
 for key, e in pairs(entries) do
-  local dirty, T, value = false, -1, '\1'
+  local dirty, T, value, lone = false, -1, '\1', nil
   for i = 1, #e do
     local s = e[i]
     dirty = dirty or s.dirty
     if s.T >= now and s.T > 0 then
+      lone = T < 0 and s.kind == 3 and s.G < 4294967296 and s
       T = max(T, s.T)
       local kind, m, ahead = s.kind, s.more, 0
       if s.ahead then
@@ -26,6 +27,9 @@ for key, e in pairs(entries) do
         value = value .. pack('<BHc8Bdd' .. rep('d', n), kind, n + 2, s.shape, ahead, s.T, s.F, spread(m, 1, n))
       end
     end
+  end
+  if lone then
+    value = pack('<BBHc8dI4I4', 1, 3, 3, lone.shape, lone.ahead and -lone.T or lone.T, lone.F, lone.G)
   end
   if dirty and T >= 0 then
     call('SET', KEYS[key], value, 'PX', floor((T - now) / 1000) + slack)

@@ -1,7 +1,9 @@
 -- Finds the state s of the limit p at the key, or the fault of its value. The
 -- states of all limits of a key but logs and permits lie in one value: the version
 -- of the format, then a record for each: kind, number of words, shape, 1 if
--- something is booked ahead, and the words: T, F, then G or more.
+-- something is booked ahead, and the words: T, F, then G or more. A lone token
+-- bucket, the most common value, is shorter, 28 bytes: T, negative if something is
+-- booked ahead, and F and G as integers of 4 bytes.
 local s
 if p.kind < 3 then
   s = {T = 0, F = 0, G = 0}
@@ -23,6 +25,16 @@ else
       local version = byte(value)
       if version ~= 1 then
         e.fault, at = version and version > 1 and version < 32 and newer or corrupt, stop + 1
+      end
+      if stop == 28 and at == 2 then
+        local _, kind, words, shape, T, F, G = unpack('<BBHc8dI4I4', value)
+        local ahead = T < 0
+        T, at = ahead and -T or T, stop + 1
+        if kind == 3 and words == 3 and T < exact and F < G then
+          e[1] = {kind = kind, shape = shape, ahead = ahead, T = T, F = F, G = G}
+        else
+          e.fault = corrupt
+        end
       end
       while at <= stop do
         local kind, words, shape, ahead, T, F, G, more = byte(value, at, at + 1)
