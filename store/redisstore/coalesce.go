@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sluice-limiter/sluice/internal/clock"
 )
 
 // coalescer is the sender that lets decisions ride together when many come at the
@@ -17,13 +20,18 @@ import (
 // everything.
 type coalescer struct {
 	wire   *wire
+	clock  *clock.Clock
+	alone  atomic.Int64            // decisions on the way by themselves, over all queues
 	queues []atomic.Pointer[queue] // by slot, or one
 	riders sync.Pool               // of *rider, to be used again
 }
 
 const (
 	aloneMost = 16               // so many decisions on the way are sent by themselves
-	fewCalls  = 4                // so many calls are on the way while others queue
+	aloneAll  = 256              // over all slots: clients have queues too, in which a context does not count
+	fewCalls  = 4                // so many calls of riders are on the way
+	slowCall  = 50_000           // µs after which a call does not keep others from going
+	mostCalls = 64               // however slow they are
 	mostRide  = 32               // decisions in one call
 	mostWait  = 16_384           // decisions in a queue
 	longTime  = 10 * time.Second // for a call of riders that have all the time in the world
@@ -42,21 +50,21 @@ func WithoutCoalescing() Option {
 	}
 }
 
-func newCoalescer(w *wire, spread bool) *coalescer {
+func newCoalescer(w *wire, c *clock.Clock, spread bool) *coalescer {
 	n := 1
 	if spread {
 		n = slotCount
 	}
-	c := &coalescer{wire: w, queues: make([]atomic.Pointer[queue], n)}
-	c.riders.New = func() any { return &rider{done: make(chan struct{}, 1)} }
-	return c
+	co := &coalescer{wire: w, clock: c, queues: make([]atomic.Pointer[queue], n)}
+	co.riders.New = func() any { return &rider{done: make(chan struct{}, 1)} }
+	return co
 }
 
 // queue is where decisions for one place wait for the next call.
 type queue struct {
 	mu      sync.Mutex // guards the rest
-	calls   int        // on the way
-	sent    int        // decisions that they carry
+	sent    int        // decisions on the way
+	calls   []int64    // when those of riders that are on the way were sent
 	waiting []*rider
 }
 
@@ -73,9 +81,9 @@ type rider struct {
 // unless the decision is sent by itself.
 func (c *coalescer) send(ctx context.Context, d *decision) error {
 	q := c.queueOf(d)
-	if q.enter() {
+	if c.enter(q) {
 		err := c.wire.decide(ctx, []*decision{d})
-		c.leave(q, 1)
+		c.leave(q)
 		if err != nil {
 			return err
 		}
@@ -112,27 +120,23 @@ func (c *coalescer) queueOf(d *decision) *queue {
 }
 
 // enter reports whether a decision may be sent by itself.
-func (q *queue) enter() bool {
+func (c *coalescer) enter(q *queue) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) > 0 || q.sent >= aloneMost {
+	if len(q.waiting) > 0 || q.sent >= aloneMost || c.alone.Load() >= aloneAll {
 		return false
 	}
-	q.calls++
+	c.alone.Add(1)
 	q.sent++
 	return true
 }
 
-// leave is the end of a call with n decisions.
-func (c *coalescer) leave(q *queue, n int) {
+// leave is the end of a decision that was sent by itself.
+func (c *coalescer) leave(q *queue) {
+	c.alone.Add(-1)
 	q.mu.Lock()
-	q.calls--
-	q.sent -= n
-	ride := q.ride()
+	q.sent--
 	q.mu.Unlock()
-	if ride != nil {
-		go c.drive(q, ride)
-	}
 }
 
 // join queues a decision. It fails if the queue is full.
@@ -143,18 +147,19 @@ func (c *coalescer) join(q *queue, r *rider) bool {
 		return false
 	}
 	q.waiting = append(q.waiting, r)
-	ride := q.ride()
+	now := c.clock.Now()
+	ride := q.ride(now)
 	q.mu.Unlock()
 	if ride != nil {
-		go c.drive(q, ride)
+		go c.drive(q, ride, now)
 	}
 	return true
 }
 
 // ride takes the next riders out of the queue if they may be sent now; q.mu is
 // held.
-func (q *queue) ride() []*rider {
-	if len(q.waiting) == 0 || q.calls >= fewCalls {
+func (q *queue) ride(now int64) []*rider {
+	if len(q.waiting) == 0 || !q.mayCall(now) {
 		return nil
 	}
 	n := min(len(q.waiting), mostRide)
@@ -162,22 +167,39 @@ func (q *queue) ride() []*rider {
 	rest := copy(q.waiting, q.waiting[n:])
 	clear(q.waiting[rest:])
 	q.waiting = q.waiting[:rest]
-	q.calls++
+	q.calls = append(q.calls, now)
 	q.sent += n
 	return ride
 }
 
-// drive makes calls as long as there are riders.
-func (c *coalescer) drive(q *queue, ride []*rider) {
+// mayCall reports whether another call may be made. Those that hang do not count
+// among the few, or four of them would stop everything.
+func (q *queue) mayCall(now int64) bool {
+	if len(q.calls) < fewCalls {
+		return true
+	}
+	quick := 0
+	for _, sent := range q.calls {
+		if now-sent < slowCall {
+			quick++
+		}
+	}
+	return quick < fewCalls && len(q.calls) < mostCalls
+}
+
+// drive makes calls as long as there are riders; the first was sent at now.
+func (c *coalescer) drive(q *queue, ride []*rider, now int64) {
 	for ride != nil {
 		c.call(ride)
 		// Those who have just been answered ask again now, most likely: let them
 		// come along.
 		runtime.Gosched()
 		q.mu.Lock()
-		q.calls--
+		i := slices.Index(q.calls, now)
+		q.calls = slices.Delete(q.calls, i, i+1)
 		q.sent -= len(ride)
-		ride = q.ride()
+		now = c.clock.Now()
+		ride = q.ride(now)
 		q.mu.Unlock()
 	}
 }

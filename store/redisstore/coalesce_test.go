@@ -136,7 +136,7 @@ func TestManyRideTogether(t *testing.T) {
 		if got := redis.decisions(); got != 2000 {
 			t.Errorf("%d decisions were sent, want 2000", got)
 		}
-		if len(redis.calls) > 2000/20 || redis.most > aloneMost {
+		if len(redis.calls) > 2000/20 || redis.most > aloneMost+fewCalls {
 			t.Errorf("%d calls, %d at once", len(redis.calls), redis.most)
 		}
 		for _, n := range redis.calls {
@@ -170,8 +170,8 @@ func TestCallersMayLeave(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if got := redis.decisions(); got != aloneMost {
-			t.Errorf("%d decisions were sent, want %d", got, aloneMost)
+		if got := redis.decisions(); got != aloneMost+fewCalls { // the first riders found calls free
+			t.Errorf("%d decisions were sent, want %d", got, aloneMost+fewCalls)
 		}
 		if _, err := ask(t.Context(), s, "k"); err != nil {
 			t.Errorf("after all that: %v", err)
@@ -230,7 +230,7 @@ func TestQueueIsBounded(t *testing.T) {
 		s := openSlow(t, &slowRedis{delay: time.Second})
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
-		for range aloneMost + mostWait {
+		for range aloneMost + fewCalls + mostWait {
 			all.Go(func() { _, _ = ask(ctx, s, "k") })
 		}
 		synctest.Wait()

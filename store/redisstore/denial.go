@@ -29,22 +29,18 @@ const (
 type denials struct {
 	hi, lo maphash.Seed
 	maxAge int64
-	sets   []denialSet        // a power of two
-	gates  [256]chan struct{} // by the hash of the key; who asks in turn fills one
+	sets   []denialSet // a power of two
+	turns  turns
 }
 
 // newDenials returns a cache for about maxEntries denials, each a limit of a key.
 func newDenials(maxEntries int, maxAge time.Duration) *denials {
 	sets := max(1, (maxEntries+denialWays-1)/denialWays)
-	d := &denials{
+	return &denials{
 		hi: maphash.MakeSeed(), lo: maphash.MakeSeed(),
 		maxAge: maxAge.Microseconds(),
 		sets:   make([]denialSet, 1<<bits.Len(uint(sets-1))),
 	}
-	for i := range d.gates {
-		d.gates[i] = make(chan struct{}, 1)
-	}
-	return d
 }
 
 // denialKey is a key by 128 bits of a hash that nobody outside can foresee.

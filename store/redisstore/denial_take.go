@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"sync"
 
 	"github.com/sluice-limiter/sluice/store"
 )
@@ -51,38 +52,70 @@ func (d *denials) ask(sent int64, checks []store.Check, send func() error) error
 }
 
 // askInTurn asks about a key whose denial has just run out. All who were denied
-// come back at that moment; most likely there is something for one of them, so
-// they go one after the other, until the server denies again or has enough for
-// more.
+// come back at that moment, and most likely there is something for one of them: so
+// one asks, and the others wait for his answer, and for the next one's, which will
+// most likely be a denial for all of them. Who knows no more by then asks as well.
 func (d *denials) askInTurn(ctx context.Context, now func() int64, checks []store.Check, send func() error) (known bool, err error) {
-	gate := d.gates[d.key(checks[0].Key).hi%uint64(len(d.gates))]
-	select {
-	case gate <- struct{}{}:
-	case <-ctx.Done():
-		return false, ctx.Err()
+	k, sent := d.key(checks[0].Key), now()
+	for range 2 {
+		answered, first := d.turns.enter(k)
+		if first {
+			defer d.turns.leave(k)
+			if err = d.ask(sent, checks, send); err == nil {
+				d.reopen(sent, checks)
+			}
+			return false, err
+		}
+		select {
+		case <-answered:
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+		if sent = now(); d.answer(sent, checks) {
+			return true, nil
+		}
+		if !d.stale(sent, checks) {
+			break
+		}
 	}
-	sent := now()
-	if d.answer(sent, checks) {
-		<-gate
-		return true, nil
-	}
-	if !d.stale(sent, checks) {
-		<-gate
-		return false, d.ask(sent, checks, send)
-	}
-	defer func() { <-gate }()
-	if err = d.ask(sent, checks, send); err == nil {
-		d.reopen(sent, checks)
-	}
-	return false, err
+	return false, d.ask(sent, checks, send)
 }
 
-// stale reports whether a denial of one of the checks has run out not long ago.
+// turns are the keys that somebody asks about for all.
+type turns struct {
+	mu    sync.Mutex
+	asked map[denialKey]chan struct{} // closed when there is an answer
+}
+
+// enter reports whether the caller is the one to ask; if not, whom to wait for.
+func (t *turns) enter(k denialKey) (answered <-chan struct{}, first bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c, ok := t.asked[k]; ok {
+		return c, false
+	}
+	if t.asked == nil {
+		t.asked = make(map[denialKey]chan struct{})
+	}
+	t.asked[k] = make(chan struct{})
+	return nil, true
+}
+
+func (t *turns) leave(k denialKey) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	close(t.asked[k])
+	delete(t.asked, k)
+}
+
+// stale reports whether a denial that would have answered one of the checks has run
+// out not long ago.
 func (d *denials) stale(now int64, checks []store.Check) bool {
 	for i := range checks {
 		c := &checks[i]
 		k := d.key(c.Key)
-		if e, found := d.set(k).find(k, c.Spec); found && e.spec == c.Spec && now >= e.until && now-e.until < d.maxAge {
+		if e, found := d.set(k).find(k, c.Spec); found && e.spec == c.Spec && c.Cost >= e.cost && c.MaxWait <= e.wait &&
+			now >= e.until && now-e.until < d.maxAge {
 			return true
 		}
 	}

@@ -47,7 +47,7 @@ func New(s Scripter, options ...Option) (*Store, error) {
 		}
 	}
 	if st.sender == nil {
-		st.sender = newCoalescer(&st.wire, st.spread)
+		st.sender = newCoalescer(&st.wire, st.clock, st.spread)
 	}
 	return st, nil
 }

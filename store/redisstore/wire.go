@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -11,6 +12,7 @@ type wire struct {
 	scripter Scripter
 	names    namer
 	now      func() time.Time // nil: the server's clock
+	load     load
 }
 
 // direct is the sender that makes one call per decision.
@@ -64,15 +66,57 @@ func (w *wire) run(ctx context.Context, c call) ([]int64, error) {
 	}
 }
 
+// loadTries is how often somebody else may load the script for us. Every node of a
+// cluster has to be told.
+const loadTries = 8
+
 // runOnce runs the script by its name, or, if the server does not know it, by its
-// text.
+// text. That is long, so of many callers one sends it, and the others wait and
+// name it again: the server has said that it did not run theirs.
 func (w *wire) runOnce(ctx context.Context, c call) ([]int64, error) {
 	s := script()
-	reply, err := w.scripter.EvalSha(ctx, s.sha, c.keys, c.args)
-	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
-		return w.scripter.Eval(ctx, s.text, c.keys, c.args)
+	for tries := 0; ; tries++ {
+		reply, err := w.scripter.EvalSha(ctx, s.sha, c.keys, c.args)
+		if err == nil || !strings.HasPrefix(err.Error(), "NOSCRIPT") {
+			return reply, err
+		}
+		loaded, first := w.load.enter()
+		if first || tries == loadTries {
+			reply, err = w.scripter.Eval(ctx, s.text, c.keys, c.args)
+			if first {
+				w.load.leave()
+			}
+			return reply, err
+		}
+		select {
+		case <-loaded:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	return reply, err
+}
+
+// load lets one caller at a time send the script.
+type load struct {
+	mu     sync.Mutex
+	loaded chan struct{} // closed when it is; nil if nobody sends it
+}
+
+func (l *load) enter() (loaded <-chan struct{}, first bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.loaded != nil {
+		return l.loaded, false
+	}
+	l.loaded = make(chan struct{})
+	return nil, true
+}
+
+func (l *load) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.loaded)
+	l.loaded = nil
 }
 
 // unready tells the answers of a server that has not run the script and may do so
@@ -83,5 +127,5 @@ func unready(err error) bool {
 	case "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "LOADING", "READONLY":
 		return true
 	}
-	return false
+	return strings.Contains(err.Error(), "-READONLY ") // of a command in the script, before Redis 7
 }
