@@ -105,7 +105,11 @@ func openOurs(opts []redisstore.Option, more ...sluice.Limit) func(Env, Quota) (
 
 func openGoRedis(e Env, q Quota) (Limiter, error) {
 	client := goRedisClient(e)
-	s, err := redisstore.New(sluicegoredis.New(client))
+	scripter, err := sluicegoredis.New(client)
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	s, err := redisstore.New(scripter)
 	if err != nil {
 		return nil, errors.Join(err, client.Close())
 	}

@@ -1,11 +1,11 @@
 // Package sluicegoredis lets sluice keep its limits in Redis or Valkey through
-// the client github.com/redis/go-redis/v9. Any client of that library will do:
-// Client, ClusterClient, Ring, and the failover clients of Sentinel.
+// the client github.com/redis/go-redis/v9: Client, ClusterClient, and the failover
+// clients of Sentinel. A Ring is refused, since limits would not hold.
 //
 // # Nothing is charged twice
 //
 // A script that was sent may have run, even if its answer never came. By default
-// go-redis sends a command up to three times after a broken connection or a
+// go-redis sends a command up to three times more after a broken connection or a
 // timeout (MaxRetries, and MaxRedirects in a Cluster), which would charge a
 // request as often. So the scripts of this package are commands that forbid it,
 // whatever the options of the client say; all other commands of the program are
@@ -14,8 +14,8 @@
 //
 // # Settings
 //
-// Set ContextTimeoutEnabled, so that a call ends with its context instead of
-// after ReadTimeout (5 s). Hooks that send commands again on their own, and
-// wrappers that build new commands from the old ones, are outside of what this
-// package can see: do not use any.
+// A call ends with its context, whatever ContextTimeoutEnabled says; the connection
+// is busy until the answer comes or ReadTimeout is over. Hooks that send commands
+// again on their own, and wrappers that build new commands from the old ones, are
+// outside of what this package can see: do not use any.
 package sluicegoredis

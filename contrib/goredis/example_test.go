@@ -14,9 +14,13 @@ import (
 
 // One budget per user for all processes that share a Redis server.
 func ExampleNew() {
-	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379", ContextTimeoutEnabled: true})
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379"})
 	defer client.Close()
-	store, err := redisstore.New(sluicegoredis.New(client))
+	scripter, err := sluicegoredis.New(client)
+	if err != nil {
+		log.Fatal(err)
+	}
+	store, err := redisstore.New(scripter)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -27,11 +31,13 @@ func ExampleNew() {
 
 // In a Cluster the store has to know, so that all keys of one call lie in one slot.
 func ExampleNew_cluster() {
-	client := redis.NewClusterClient(&redis.ClusterOptions{
-		Addrs: []string{"10.0.0.1:6379", "10.0.0.2:6379"}, ContextTimeoutEnabled: true,
-	})
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"10.0.0.1:6379", "10.0.0.2:6379"}})
 	defer client.Close()
-	store, err := redisstore.New(sluicegoredis.New(client), redisstore.Cluster())
+	scripter, err := sluicegoredis.New(client)
+	if err != nil {
+		log.Fatal(err)
+	}
+	store, err := redisstore.New(scripter, redisstore.Cluster())
 	if err != nil {
 		log.Fatal(err)
 	}

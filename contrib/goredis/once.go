@@ -15,17 +15,15 @@ type once struct {
 	*redis.IntSliceCmd
 }
 
-// newOnce makes the command. Strings go in by their address, because a string in
-// an interface would be an allocation for each; the client is done with them when
-// the call returns.
+// newOnce makes the command.
 func newOnce(ctx context.Context, name, script string, keys, args []string) once {
 	all := make([]any, 0, firstKey+len(keys)+len(args))
 	all = append(all, name, script, len(keys))
-	for i := range keys {
-		all = append(all, &keys[i])
+	for _, key := range keys {
+		all = append(all, key)
 	}
-	for i := range args {
-		all = append(all, &args[i])
+	for _, arg := range args {
+		all = append(all, arg)
 	}
 	cmd := redis.NewIntSliceCmd(ctx, all...)
 	if len(keys) > 0 {

@@ -43,7 +43,8 @@ func Example_everything() {
 	shared, err1 := redisstore.New(client)
 	leased, err2 := lease.New(shared)
 	member, err3 := split.Join(ctx, shared, split.Membership{Group: "api"})
-	store, err4 := failover.New(leased, split.New(memstore.New(), member), failover.Probe(shared.Ping))
+	store, err4 := failover.New(leased, split.New(memstore.New(), member),
+		failover.Direct(), failover.Probe(shared.Ping))
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return
 	}

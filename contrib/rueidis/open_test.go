@@ -34,11 +34,11 @@ func TestDefaults(t *testing.T) {
 		got.ConnWriteTimeout != connTimeout || got.MaxFlushDelay != flushDelay || got.Dialer.Timeout != dialTimeout {
 		t.Errorf("filled in: %+v", got)
 	}
-	given := rueidis.ClientOption{ReadBufferEachConn: 1 << 20, WriteBufferEachConn: 1 << 21, ConnWriteTimeout: 5, MaxFlushDelay: 6}
+	given := rueidis.ClientOption{ReadBufferEachConn: 1 << 20, WriteBufferEachConn: 1 << 21, ConnWriteTimeout: 5, MaxFlushDelay: 6, AlwaysPipelining: true}
 	given.Dialer.Timeout = 7
 	got = withDefaults(given)
 	if got.ReadBufferEachConn != 1<<20 || got.WriteBufferEachConn != 1<<21 || got.ConnWriteTimeout != 5 ||
-		got.MaxFlushDelay != 6 || got.Dialer.Timeout != 7 {
+		got.MaxFlushDelay != 6 || got.Dialer.Timeout != 7 || !got.AlwaysPipelining {
 		t.Errorf("kept: %+v", got)
 	}
 }

@@ -54,6 +54,7 @@ type booked struct {
 	cost, at int64
 	mark     algo.Mark
 	verdict  algo.Verdict
+	shift    int64 // by what was given back since
 }
 
 // world is the state of the model: all keys, all reservations.
@@ -125,7 +126,7 @@ func (w world) spend(c call, checks []store.Check) bool {
 				algo.Spend(k.Spec, s, c.now, k.Cost)
 			}
 			if c.op == store.Reserve {
-				w.open[t] = booked{k.Cost, c.now, k.Spec.Mark(s), k.Verdict}
+				w.open[t] = booked{k.Cost, c.now, k.Spec.Mark(s), k.Verdict, 0}
 			}
 		})
 	}
@@ -145,7 +146,11 @@ func (w world) change(c call, k *store.Check) {
 	n := name{k.Key, k.Spec.Shape()}
 	switch c.op {
 	case store.Refund:
-		w.with(k, func(s *algo.State) { algo.Refund(k.Spec, s, c.now, k.Cost) })
+		w.with(k, func(s *algo.State) {
+			before := k.Spec.Mark(s)
+			algo.Refund(k.Spec, s, c.now, k.Cost)
+			w.moved(n, k.Spec.Shift(before, k.Spec.Mark(s)))
+		})
 	case store.Reset:
 		delete(w.states, n)
 		maps.DeleteFunc(w.open, func(t ticket, _ booked) bool { return t.name == n })
@@ -157,12 +162,26 @@ func (w world) change(c call, k *store.Check) {
 			return
 		}
 		w.with(k, func(s *algo.State) {
+			before := k.Spec.Mark(s)
 			if unused := b.cost - k.Cost; unused > 0 {
-				algo.Return(k.Spec, s, c.now, unused, b.at, b.mark)
+				algo.Return(k.Spec, s, c.now, unused, b.at, b.mark, b.shift)
 			} else if unused < 0 {
 				algo.Spend(k.Spec, s, c.now, -unused)
 			}
+			if before != k.Spec.Shifted(b.mark, b.shift) { // the newest moves no other
+				w.moved(n, k.Spec.Shift(before, k.Spec.Mark(s)))
+			}
 		})
+	}
+}
+
+// moved tells the reservations of a state what was given back to it.
+func (w world) moved(n name, by int64) {
+	for t, b := range w.open {
+		if t.name == n {
+			b.shift += by
+			w.open[t] = b
+		}
 	}
 }
 
