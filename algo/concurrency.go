@@ -32,7 +32,7 @@ func (p *Spec) compileConcurrency() error {
 // Of the verdict X is what remains, Y the time until the first permit may expire
 // and Z the time until the last one does.
 func (p *Spec) Acquire(s *Permits, now int64, owner string, cost, hold int64) Verdict {
-	s.sweep(now)
+	s.Sweep(now)
 	i, mine := s.find(owner)
 	asked := max(cost, 1)
 	switch {
@@ -51,7 +51,7 @@ func (p *Spec) Acquire(s *Permits, now int64, owner string, cost, hold int64) Ve
 // Renew lets the owner's permits live for another hold µs, and reports whether
 // it still had any.
 func (p *Spec) Renew(s *Permits, now int64, owner string, hold int64) bool {
-	s.sweep(now)
+	s.Sweep(now)
 	i, mine := s.find(owner)
 	if i < len(s.Held) {
 		s.put(i, Permit{owner, mine, now + hold}, now)
@@ -61,7 +61,7 @@ func (p *Spec) Renew(s *Permits, now int64, owner string, hold int64) bool {
 
 // Release gives the owner's permits back, and reports whether it still had any.
 func (p *Spec) Release(s *Permits, now int64, owner string) bool {
-	s.sweep(now)
+	s.Sweep(now)
 	i, mine := s.find(owner)
 	if i < len(s.Held) {
 		s.Held = append(s.Held[:i], s.Held[i+1:]...)
@@ -70,9 +70,10 @@ func (p *Spec) Release(s *Permits, now int64, owner string) bool {
 	return mine > 0
 }
 
-// sweep drops what has expired. If the clock went back, every permit keeps the
-// time that it had left.
-func (s *Permits) sweep(now int64) {
+// Sweep drops what has expired. If the clock went back, every permit keeps the
+// time that it had left. [Spec.Acquire], Renew and Release begin with it; a store
+// writes it also if it denies.
+func (s *Permits) Sweep(now int64) {
 	if back := s.At - now; back > 0 {
 		for i := range s.Held {
 			s.Held[i].Until -= back

@@ -38,7 +38,7 @@ func TestReturnKeepsNoFraction(t *testing.T) {
 	p := compile(t, algo.Spec{Kind: algo.TokenBucket, Count: 3, Period: 10, Burst: 2})
 	var s algo.State
 	algo.Decide(p, &s, 100, 1, 0) // full again at 103⅓
-	algo.Return(p, &s, 100, 1, 100, p.Mark(&s))
+	algo.Return(p, &s, 100, 1, 100, p.Mark(&s), 0)
 	if v := algo.Check(p, &s, 100, 2, 0); !v.Allowed {
 		t.Errorf("everything was given back, and still %+v, state %+v", v, s)
 	}
@@ -50,7 +50,7 @@ func TestReturnLeavesNoEmptyEntry(t *testing.T) {
 	p := compile(t, algo.Spec{Kind: algo.SlidingLog, Windows: []algo.Window{{Count: 5, Period: 100}}})
 	var s algo.State
 	algo.Decide(p, &s, 1000, 1, 0)
-	algo.Return(p, &s, 1000, 1, 1000, p.Mark(&s))
+	algo.Return(p, &s, 1000, 1, 1000, p.Mark(&s), 0)
 	if v := algo.Check(p, &s, 1000, 0, 0); p.ResetAfter(v) != 0 {
 		t.Errorf("nothing counts, and ResetAfter is %d", p.ResetAfter(v))
 	}

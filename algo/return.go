@@ -4,19 +4,21 @@ package algo
 // The spend was made at the instant at and left the given mark. Where [Refund]
 // takes what is newest, whoever spent it, Return never gives back what others
 // spent after this one had left the window or was refilled.
-func Return(p *Spec, s *State, now, cost, at int64, mark Mark) {
+//
+// A bucket refills what was spent in the order in which it was spent, so that
+// every spend has its place in time. What is given back moves the places behind
+// it forward: shift is the sum of what [Spec.Shift] told of this state between
+// the spend and now. Who did not count passes [Uncounted] and gets back what is
+// sure wherever the place is now.
+func Return(p *Spec, s *State, now, cost, at int64, mark Mark, shift int64) {
 	cost = min(cost, MaxCount)
 	switch p.Kind {
 	case TokenBucket, LeakyBucket:
-		p.returnBucket(s, now, cost, mark)
+		p.returnBucket(s, now, cost, at, mark, shift)
 	case IntervalBucket:
-		then := State{T: mark.A, F: mark.B, Ahead: true}
-		_, _, counted, _ := p.intervalAt(&then, now)
-		Refund(p, s, now, min(cost, max(0, counted)))
+		p.returnInterval(s, now, cost, at, mark, shift)
 	case WarmUp:
-		if mark.A >= now {
-			Refund(p, s, now, cost)
-		}
+		p.returnWarmUp(s, now, cost, at, mark, shift)
 	case FixedWindow:
 		p.returnFixed(s, now, cost, at)
 	case SlidingWindow:
@@ -25,22 +27,6 @@ func Return(p *Spec, s *State, now, cost, at int64, mark Mark) {
 		p.returnWeighted(s, now, cost, at)
 	case SlidingLog:
 		p.returnLog(s, now, cost, at)
-	}
-}
-
-// returnBucket gives back the price of cost, at most the time that is left
-// until the bucket would have been full again had nothing come after the spend.
-func (p *Spec) returnBucket(s *State, now, cost int64, mark Mark) {
-	left, part := mark.A-now, mark.B
-	if mark.C != p.n && part > 0 { // another rate wrote it: less than that in our unit
-		part, _ = mulDiv(part, p.n, mark.C)
-	}
-	q, r := p.price(cost)
-	if q > left || q == left && r > part {
-		q, r = left, part
-	}
-	if q >= 0 {
-		p.moveBack(s, now, q, r)
 	}
 }
 

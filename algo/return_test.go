@@ -49,7 +49,7 @@ func TestSoakReturn(t *testing.T) {
 		back := 1 + r.Int64N(s.cost)
 		before := w.oracle.Remaining(w.Now)
 		alone := algotest.Oracle{Def: w.def, Log: w.oracle.Log[:s.index+1]} // as if nothing had come after it
-		algo.Return(w.spec, &w.state, w.Now, back, s.at, s.mark)
+		algo.Return(w.spec, &w.state, w.Now, back, s.at, s.mark, 0)
 		w.note("return %d of the %d taken at %d", back, s.cost, s.at)
 		v := algo.Check(w.spec, &w.state, w.Now, 0, 0)
 		switch kind {
@@ -93,5 +93,68 @@ func (w *walk) judgeReturn(v algo.Verdict, cost int64, counted *big.Rat) {
 	want := max(0, -floor(new(big.Rat).Neg(due)))
 	if got := w.spec.ResetAfter(v); got < want || got > want+slack {
 		w.bad("full in %d µs, want %d; %s µs of it still counted", got, want, counted.FloatString(3))
+	}
+}
+
+// TestReturnUncounted: who does not know what others gave back gets what is sure:
+// nothing is left of a spend once as much time has passed as it took, and never
+// more than by its place.
+func TestReturnUncounted(t *testing.T) {
+	eachKind(t, algotest.Rounds(600, 30_000), func(t testing.TB, r *rand.Rand, kind algo.Kind) {
+		w, s := returnable(t, r, kind)
+		if s == nil {
+			return
+		}
+		back := 1 + r.Int64N(s.cost)
+		placed := algo.State{T: w.state.T, F: w.state.F, G: w.state.G, Ahead: w.state.Ahead}
+		placed.More = append(placed.More, w.state.More...)
+		algo.Return(w.spec, &placed, w.Now, back, s.at, s.mark, 0)
+		before := w.spec.Mark(&w.state)
+		algo.Return(w.spec, &w.state, w.Now, back, s.at, s.mark, algo.Uncounted)
+		w.note("return %d of the %d taken at %d", back, s.cost, s.at)
+		sure := w.spec.Shift(before, w.spec.Mark(&w.state))
+		if known := w.spec.Shift(before, w.spec.Mark(&placed)); sure > known {
+			w.bad("%d are given back, by its place %d", sure, known)
+		}
+		price := new(big.Rat).SetFrac64(w.def.Period, max(1, w.def.Count))
+		whole := floor(price.Mul(price, new(big.Rat).SetInt64(back)))
+		if age := w.Now - s.at; kind == algo.TokenBucket && sure > max(0, whole-age)+2 {
+			w.bad("%d µs of a spend of %d are given back after %d µs", sure, back, age)
+		}
+	})
+}
+
+// TestShift: a mark that is moved by what was given back is the mark of the state,
+// to the microsecond and never behind it.
+func TestShift(t *testing.T) {
+	for _, c := range []struct {
+		def  algo.Spec
+		cost int64
+		back int64
+		want int64
+		late int64 // µs
+	}{
+		{algo.Spec{Kind: algo.TokenBucket, Count: 1, Period: 10, Burst: 9}, 5, 2, 20, 0},
+		{algo.Spec{Kind: algo.TokenBucket, Count: 3, Period: 10, Burst: 9}, 5, 2, 7, 1},
+		{algo.Spec{Kind: algo.LeakyBucket, Count: 1, Period: 10, Burst: 9}, 5, 9, 50, 0},
+		{algo.Spec{Kind: algo.IntervalBucket, Count: 3, Period: 10, Burst: 9}, 5, 2, 2, 0},
+		{algo.Spec{Kind: algo.IntervalBucket, Count: 3, Period: 10, Burst: 9}, 7, 5, 5, 0},
+		{algo.Spec{Kind: algo.WarmUp, Count: 1, Period: 10, Warm: 1, Cold: 1}, 5, 2, 20, 0},
+		{algo.Spec{Kind: algo.FixedWindow, Count: 9, Period: 10}, 5, 2, 0, 0},
+	} {
+		p, s := compile(t, c.def), algo.State{}
+		algo.Spend(p, &s, 1000, c.cost)
+		spent := p.Mark(&s)
+		algo.Refund(p, &s, 1000, c.back)
+		after := p.Mark(&s)
+		if got := p.Shift(spent, after); got != c.want {
+			t.Errorf("%s: %d back of %d moved %d, want %d", algotest.Describe(c.def), c.back, c.cost, got, c.want)
+		}
+		if got := p.Shifted(spent, c.want); p.Books() && (got.A > after.A || got.A < after.A-c.late || c.late == 0 && got.B != after.B) {
+			t.Errorf("%s: moved to %+v, the state has %+v", algotest.Describe(c.def), got, after)
+		}
+		if got := p.Shift(after, spent); got != 0 {
+			t.Errorf("%s: a spend moved %d", algotest.Describe(c.def), got)
+		}
 	}
 }

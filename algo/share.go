@@ -130,13 +130,16 @@ func (s *Share) At(now int64) *Spec {
 // Read turns a verdict by the limit that At returned into one that is read by
 // the whole limit: Remaining and RetryAfter are this instance's; ResetAfter may
 // be later for a bucket. A denial holds until this instance has a turn in which
-// the cost fits; where spends outlive a turn that may be later than need be.
+// the cost fits; where spends outlive a turn that may be later than need be. Of
+// permits Remaining is the whole limit less those of this instance.
 func (s *Share) Read(by *Spec, v Verdict, now, cost int64) Verdict {
 	p := s.whole
 	switch {
 	case by == p:
 	case p.Kind == TokenBucket || p.Kind == LeakyBucket:
 		v.X, v.Y = p.during(by, v)
+	case p.Kind == Concurrency:
+		v.X += p.Count - by.Count
 	case !v.Allowed && len(s.cuts) > 0:
 		return s.postpone(v, now, max(1, cost))
 	}

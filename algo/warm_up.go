@@ -144,30 +144,46 @@ func (p *Spec) spendWarmUp(s *State, now, cost int64) {
 	p.putWarmUp(s, now, p.pay(p.warmAt(s, now), now, cost))
 }
 
-// refundWarmUp gives back the time that is still owed for the newest cost: as
-// fresh permits if none are stored, else as stored ones, which then cool the
-// limiter again.
+// refundWarmUp gives back the time that is still owed for the newest cost.
 func (p *Spec) refundWarmUp(s *State, now, cost int64) {
 	w := p.warmAt(s, now)
-	owed := float64(w.next-now) + w.frac
-	if owed <= 0 {
+	p.giveBackWarm(s, now, w, cost, w.owed(now))
+}
+
+// owed returns the time until the next request may go.
+func (w warmState) owed(now int64) float64 { return float64(w.next-now) + w.frac }
+
+// lastPrice returns the time that the newest cost took, as fresh permits if none
+// are stored, else as stored ones, and how many of those it took.
+func (p *Spec) lastPrice(w warmState, cost int64) (time, permits float64) {
+	stored := p.stored(w.warmth)
+	if stored <= 0 {
+		return float64(float64(cost) * p.warm.stable), 0
+	}
+	permits = min(float64(cost), p.warm.max-stored)
+	return p.storedTime(stored+permits, permits), permits
+}
+
+// giveBackWarm gives back the time of the newest cost, at most a given one.
+// Stored permits that come back cool the limiter again.
+func (p *Spec) giveBackWarm(s *State, now int64, w warmState, cost int64, most float64) {
+	owed := w.owed(now)
+	if most = min(most, owed); most <= 0 {
 		return
 	}
-	time := float64(float64(cost) * p.warm.stable)
-	if stored := p.stored(w.warmth); stored > 0 {
-		permits := min(float64(cost), p.warm.max-stored)
-		time = p.storedTime(stored+permits, permits)
+	time, permits := p.lastPrice(w, cost)
+	if permits > 0 {
 		share := 1.0
-		if time > owed {
-			share = owed / time
+		if time > most {
+			share = most / time
 		}
 		w.warmth = max(0, w.warmth-float64(float64(permits*p.warm.cool)*share))
 	}
-	if time >= owed {
-		w.next, w.frac = now, 0
+	if rest := owed - min(time, most); rest > 0 {
+		whole := math.Floor(rest)
+		w.next, w.frac = now+int64(whole), rest-whole
 	} else {
-		whole := math.Floor(owed - time)
-		w.next, w.frac = now+int64(whole), owed-time-whole
+		w.next, w.frac = now, 0
 	}
 	p.putWarmUp(s, now, w)
 }

@@ -85,8 +85,9 @@ type Check struct {
 //
 // An error means that it could not be decided; nothing was spent as far as the
 // store can tell. Faults of the input are reported as [ErrKey], [ErrCost],
-// [ErrID] or [ErrOp] and are found before anything is done. Implementations
-// are safe for concurrent use and keep no reference to checks after returning.
+// [ErrID], [ErrOp] or [ErrTooMany] and are found before anything is done.
+// Implementations are safe for concurrent use and keep no reference to checks
+// after returning.
 type Store interface {
 	Take(ctx context.Context, op Op, checks []Check) error
 }
@@ -97,14 +98,22 @@ const MaxKey = 1024
 // MaxHold is the longest time in µs that a reservation is kept.
 const MaxHold = algo.MaxAhead
 
-// Faults of the input, which are never a reason to let a request pass; and
-// ErrFull, by which a store with bounded memory refuses a reservation.
+// Faults of the input, which are never a reason to let a request pass.
 var (
-	ErrKey  = errors.New("key must be 1 to 1024 bytes long")
-	ErrCost = errors.New("cost must be 0 to 1e15")
-	ErrID   = errors.New("reservation or permit needs an ID of 1 to 1024 bytes and a hold time of 1µs to 366 days")
-	ErrOp   = errors.New("operation not supported by this store, or not for this kind of limit")
+	ErrKey     = errors.New("key must be 1 to 1024 bytes long")
+	ErrCost    = errors.New("cost must be 0 to 1e15")
+	ErrID      = errors.New("reservation or permit needs an ID of 1 to 1024 bytes and a hold time of 1µs to 366 days")
+	ErrOp      = errors.New("operation not supported by this store, or not for this kind of limit")
+	ErrTooMany = errors.New("too many checks in one call")
+)
+
+// What a store that is well may answer besides.
+var (
+	// ErrFull is how a store with bounded memory refuses a reservation.
 	ErrFull = errors.New("no memory left for another reservation")
+	// ErrState means that what is kept for one key cannot be read. It says nothing
+	// of the store or of other keys.
+	ErrState = errors.New("value of this key cannot be read")
 )
 
 // Validate reports the first fault of the input.

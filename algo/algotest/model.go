@@ -19,6 +19,7 @@ type Model struct {
 
 	mu      sync.Mutex // guards the maps and all that they hold
 	states  map[slot]*algo.State
+	shifts  map[slot]int64 // all that was given back, and so moved the places of reservations
 	open    map[ticket]reservation
 	permits map[slot]*algo.Permits
 }
@@ -44,13 +45,15 @@ type reservation struct {
 	ready   int64 // until this instant the booking waits
 	until   int64 // from this instant on it is expired
 	mark    algo.Mark
+	shift   int64 // of its state, when it was made
 	verdict algo.Verdict
 }
 
 // NewModel returns an empty model that lives by the given clock.
 func NewModel(now func() time.Time) *Model {
 	return &Model{
-		now: now, states: map[slot]*algo.State{}, open: map[ticket]reservation{}, permits: map[slot]*algo.Permits{},
+		now: now, states: map[slot]*algo.State{}, shifts: map[slot]int64{},
+		open: map[ticket]reservation{}, permits: map[slot]*algo.Permits{},
 	}
 }
 
@@ -76,26 +79,35 @@ func (m *Model) Take(_ context.Context, op store.Op, checks []store.Check) error
 		return nil
 	}
 	for i := range checks {
-		c := &checks[i]
-		c.Verdict = algo.Verdict{Allowed: true}
-		switch op {
-		case store.Commit:
-			c.Verdict.Allowed = m.commit(c, now)
-		case store.Refund:
-			algo.Refund(c.Spec, m.state(slotOf(c)), now, c.Cost)
-		case store.Reset:
-			m.reset(slotOf(c))
-		case store.Cancel:
-			c.Verdict.Allowed = algo.Cancel(c.Spec, m.state(slotOf(c)), now, c.Cost, c.Mark)
-		case store.Return:
-			algo.Return(c.Spec, m.state(slotOf(c)), now, c.Cost, c.Now, c.Mark)
-		case store.Renew:
-			c.Verdict.Allowed = c.Spec.Renew(m.permitsOf(slotOf(c)), now, c.ID, c.Hold)
-		case store.Release:
-			c.Verdict.Allowed = c.Spec.Release(m.permitsOf(slotOf(c)), now, c.ID)
-		}
+		m.change(op, &checks[i], now)
 	}
 	return nil
+}
+
+// change carries out an operation that is not a decision.
+func (m *Model) change(op store.Op, c *store.Check, now int64) {
+	s := m.state(slotOf(c))
+	before := c.Spec.Mark(s)
+	c.Verdict = algo.Verdict{Allowed: true}
+	switch op {
+	case store.Commit:
+		c.Verdict.Allowed = m.commit(c, now)
+		return
+	case store.Refund:
+		algo.Refund(c.Spec, s, now, c.Cost)
+	case store.Reset:
+		m.reset(slotOf(c))
+		return
+	case store.Cancel:
+		c.Verdict.Allowed = algo.Cancel(c.Spec, s, now, c.Cost, c.Mark)
+	case store.Return:
+		algo.Return(c.Spec, s, now, c.Cost, c.Now, c.Mark, algo.Uncounted)
+	case store.Renew:
+		c.Verdict.Allowed = c.Spec.Renew(m.permitsOf(slotOf(c)), now, c.ID, c.Hold)
+	case store.Release:
+		c.Verdict.Allowed = c.Spec.Release(m.permitsOf(slotOf(c)), now, c.ID)
+	}
+	m.shifts[slotOf(c)] += c.Spec.Shift(before, c.Spec.Mark(s))
 }
 
 // spend decides all checks on a draft, and keeps the draft if all are allowed.
@@ -134,13 +146,15 @@ func (m *Model) lease(one []store.Check, now int64) {
 	}
 }
 
-// acquire takes the permits of all checks, or of none.
+// acquire takes the permits of all checks, or of none. What has expired is dropped
+// whatever the answer is.
 func (m *Model) acquire(checks []store.Check, now int64) {
 	drafts, allowed := map[slot]*algo.Permits{}, true
 	for i := range checks {
 		c := &checks[i]
 		at := slotOf(c)
 		if drafts[at] == nil {
+			m.permitsOf(at).Sweep(now)
 			p := *m.permitsOf(at)
 			p.Held = slices.Clone(p.Held)
 			drafts[at] = &p
@@ -169,14 +183,18 @@ func (m *Model) commit(c *store.Check, now int64) bool {
 	if !ok || now >= r.until {
 		return false
 	}
-	s, unused := m.state(t.slot), r.cost-c.Cost
+	s, unused, shift := m.state(t.slot), r.cost-c.Cost, m.shifts[t.slot]-r.shift
+	before, mark := c.Spec.Mark(s), c.Spec.Shifted(r.mark, shift)
 	switch {
 	case unused < 0:
 		algo.Spend(c.Spec, s, now, -unused)
 	case unused > 0 && now < r.ready:
-		algo.Cancel(c.Spec, s, now, unused, r.mark)
+		algo.Cancel(c.Spec, s, now, unused, mark)
 	case unused > 0:
-		algo.Return(c.Spec, s, now, unused, r.at, r.mark)
+		algo.Return(c.Spec, s, now, unused, r.at, r.mark, shift)
+	}
+	if mark != before { // what the newest gives back moves no other
+		m.shifts[t.slot] += c.Spec.Shift(before, c.Spec.Mark(s))
 	}
 	return true
 }
@@ -197,63 +215,6 @@ func (m *Model) state(at slot) *algo.State {
 		m.states[at] = &algo.State{}
 	}
 	return m.states[at]
-}
-
-// draft is what a Take would change.
-type draft struct {
-	m      *Model
-	states map[slot]*algo.State
-	open   map[ticket]reservation
-}
-
-// decide answers one check, after those before it. A Reserve whose ID is open
-// already is a repetition: it gets the answer of the first and spends nothing.
-func (d *draft) decide(op store.Op, c *store.Check, now int64) {
-	t := ticketOf(c)
-	if r, ok := d.reservation(t); ok && op == store.Reserve && now < r.until {
-		c.Verdict = r.verdict
-		return
-	}
-	s := d.state(t.slot)
-	c.Verdict = algo.Check(c.Spec, s, now, c.Cost, c.MaxWait)
-	if !c.Verdict.Allowed {
-		return
-	}
-	if c.Cost > 0 {
-		algo.Spend(c.Spec, s, now, c.Cost)
-		c.Mark = c.Spec.Mark(s)
-	}
-	if op == store.Reserve {
-		d.open[t] = reservation{c.Cost, now, now + c.Verdict.Wait, now + c.Hold, c.Spec.Mark(s), c.Verdict}
-	}
-}
-
-// state returns a copy of the state, one for all checks of the draft.
-func (d *draft) state(at slot) *algo.State {
-	if d.states[at] == nil {
-		s := *d.m.state(at)
-		s.More = slices.Clone(s.More)
-		d.states[at] = &s
-	}
-	return d.states[at]
-}
-
-func (d *draft) reservation(t ticket) (reservation, bool) {
-	if r, ok := d.open[t]; ok {
-		return r, true
-	}
-	r, ok := d.m.open[t]
-	return r, ok
-}
-
-// keep makes the draft real.
-func (d *draft) keep() {
-	for at, s := range d.states {
-		d.m.states[at] = s
-	}
-	for t, r := range d.open {
-		d.m.open[t] = r
-	}
 }
 
 func slotOf(c *store.Check) slot { return slot{c.Key, c.Spec.Shape()} }

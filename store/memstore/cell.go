@@ -18,6 +18,7 @@ type Cell struct {
 	clock *clock.Clock
 	epoch int64
 	rest  rest
+	shift int64    // all that was given back to a bucket, and so moved the places of bookings
 	_     [64]byte // what everybody reads is not on the line that everybody writes
 	slot  slot
 	_     [64]byte
@@ -75,13 +76,15 @@ type Booking struct {
 	Spec *algo.Spec // the limit that decided
 	At   int64      // the instant of the decision
 	Mark algo.Mark
+
+	shift int64 // of the cell, when it was booked
 }
 
 // Book decides cost at the time t, or now if t is nil.
 func (c *Cell) Book(t *time.Time, cost, maxWait int64) Booking {
 	p, st, now := c.begin(t)
 	v := algo.Check(p, &st, now, cost, maxWait)
-	b := Booking{Verdict: v, Spec: p, At: now}
+	b := Booking{Verdict: v, Spec: p, At: now, shift: c.shift}
 	switch {
 	case v.Allowed && cost > 0:
 		algo.Spend(p, &st, now, cost)
@@ -141,14 +144,19 @@ func (c *Cell) save(p *algo.Spec, st *algo.State, now int64) {
 // negative is a debt.
 func (c *Cell) Settle(b Booking, unused int64, waits bool) {
 	p, st, now := c.begin(nil)
+	before, shift := p.Mark(&st), c.shift-b.shift
+	mark := p.Shifted(b.Mark, shift)
 	switch {
 	case p.Shape() != b.Spec.Shape(): // the limit started fresh since: nothing of it counts
 	case unused < 0:
 		algo.Spend(p, &st, now, -unused)
 	case waits:
-		algo.Cancel(p, &st, now, unused, b.Mark)
+		algo.Cancel(p, &st, now, unused, mark)
 	default:
-		algo.Return(p, &st, now, unused, b.At, b.Mark)
+		algo.Return(p, &st, now, unused, b.At, b.Mark, shift)
+	}
+	if mark != before { // what the newest gives back moves no other
+		c.shift += p.Shift(before, p.Mark(&st))
 	}
 	c.save(p, &st, now)
 }
@@ -156,7 +164,9 @@ func (c *Cell) Settle(b Booking, unused int64, waits bool) {
 // Refund gives cost back.
 func (c *Cell) Refund(cost int64) {
 	p, st, now := c.begin(nil)
+	before := p.Mark(&st)
 	algo.Refund(p, &st, now, cost)
+	c.shift += p.Shift(before, p.Mark(&st))
 	c.save(p, &st, now)
 }
 

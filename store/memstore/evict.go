@@ -143,12 +143,18 @@ func (s *Store) evictAnywhere(now int64, only uint64) bool {
 	return true
 }
 
-// relieve brings the store back below its cap after a state grew. Only keys with
-// memory of their own can help: pages are never given back.
+// relieve brings the store back below its cap after a state grew, and sees to it
+// that the next one finds a rest where no more can be made. Only keys with memory
+// of their own can help: pages are never given back.
 func (s *Store) relieve(now int64) {
-	for tries := 0; tries < 8 && !s.roomBeside(0) && s.evictAnywhere(now, far); tries++ {
+	for tries := 0; tries < 8 && s.tight() && s.evictAnywhere(now, far); tries++ {
 	}
 	s.warn(now)
+}
+
+// tight reports whether states need more memory than there is, or the next one will.
+func (s *Store) tight() bool {
+	return !s.roomBeside(0) || s.rests.spare.Load() == 0 && !s.roomBeside(restChunk*restBytes)
 }
 
 // mark remembers that the key was denied while memory was short. It writes only
@@ -171,13 +177,13 @@ func (s *Store) within(used, most int64) bool {
 // mayGrow reports whether n more bytes of pages stay within the cap, of which a
 // sixteenth is left to what stands beside them.
 func (s *Store) mayGrow(n int64) bool {
-	return s.within(s.pages.Load()+n+max(s.beside.Load(), s.maxBytes/16), s.maxBytes)
+	return s.within(s.pages.Load()+n+max(s.beside.Load()+s.rests.spare.Load(), s.maxBytes/16), s.maxBytes)
 }
 
 // roomBeside reports whether there is room for n more bytes beside the pages: of
 // states that grow, and of reservations.
 func (s *Store) roomBeside(n int64) bool {
-	return s.within(s.beside.Load()+n, max(s.maxBytes-s.pages.Load(), s.maxBytes/16))
+	return s.within(s.beside.Load()+s.rests.spare.Load()+n, max(s.maxBytes-s.pages.Load(), s.maxBytes/16))
 }
 
 // atMaxKeys reports whether a key has to go before another comes.

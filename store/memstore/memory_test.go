@@ -30,6 +30,7 @@ func logOf(t testing.TB, n int64) *algo.Spec {
 func TestBytesAreTrue(t *testing.T) {
 	specs := everyKind(t, 1000)
 	log := logOf(t, 1000)
+	window := compile(t, algo.Spec{Kind: algo.SlidingWindow, Count: 1000, Period: hour, Sub: 10})
 	const most = 6 << 20
 	for name, fill := range map[string]func(w *world){
 		"words": func(w *world) {
@@ -55,6 +56,22 @@ func TestBytesAreTrue(t *testing.T) {
 		"words at the cap": func(w *world) {
 			for i := range 150_000 {
 				w.one(fmt.Sprint("k", i), specs[0], 1, 0)
+			}
+		},
+		"windows, then words": func(w *world) {
+			for i := range 60_000 {
+				w.one(fmt.Sprint("window ", i), window, 1, 0)
+			}
+			for i := range 150_000 {
+				w.one(fmt.Sprint("k", i), specs[0], 1, 0)
+			}
+		},
+		"words, then windows": func(w *world) {
+			for i := range 100_000 {
+				w.one(fmt.Sprint("k", i), specs[0], 1, 0)
+			}
+			for i := range 12_000 {
+				w.one(fmt.Sprint("window ", i), window, 1, 0)
 			}
 		},
 		"reservations": func(w *world) {

@@ -106,7 +106,7 @@ func New(opts ...Option) *Store {
 	s.epoch = s.clock.Start() - year // a clock that goes back a little stays on our scale
 	s.table.init()
 	s.open.init()
-	s.permits.all = make(map[key]algo.Permits)
+	s.permits.all = make(map[key]*algo.Permits)
 	return s
 }
 
@@ -124,7 +124,7 @@ type Stats struct {
 // Stats returns the store's figures.
 func (s *Store) Stats() Stats {
 	return Stats{
-		s.keys.Load(), s.pages.Load() + s.beside.Load(), s.evicted.Load(), s.forgotten.Load(), s.open.count(),
+		s.keys.Load(), s.pages.Load() + s.beside.Load() + s.rests.spare.Load(), s.evicted.Load(), s.forgotten.Load(), s.open.count(),
 	}
 }
 

@@ -17,6 +17,8 @@ type reservation struct {
 	at      int64 // when it was spent, by the clock of its algorithm
 	ready   int64 // until then the booking waits
 	expires int64
+	line    *line // of its state, nil if that has none
+	shift   int64 // that of the line when this one entered it
 }
 
 // ticket names a reservation: an ID counts per key.
@@ -27,17 +29,20 @@ type ticket struct {
 
 // reservations are all that are open. Expired ones are dropped as new ones come.
 type reservations struct {
-	mu   sync.Mutex // guards the rest; taken while slots are held
-	all  map[ticket]reservation
-	most int // how many there were since the map was made
+	mu    sync.Mutex // guards the rest; taken while slots are held
+	all   map[ticket]reservation
+	lines map[key]*line
+	most  int // how many there were since the maps were made
 }
 
 // bytes returns what a reservation takes in a map that has just grown.
-func (t ticket) bytes() int64 { return 320 + int64(len(t.id)) }
+func (t ticket) bytes() int64 { return 360 + int64(len(t.id)) }
 
 func (p *part) ticket() ticket { return ticket{p.ID, p.key} }
 
-func (o *reservations) init() { o.all = make(map[ticket]reservation) }
+func (o *reservations) init() {
+	o.all, o.lines = make(map[ticket]reservation), make(map[key]*line)
+}
 
 func (o *reservations) count() int64 {
 	o.mu.Lock()
@@ -76,7 +81,7 @@ func (s *Store) repeated(d *several, now int64) error {
 			p.again = true
 			p.Verdict = r.verdict
 		} else {
-			need += p.ticket().bytes()
+			need += p.ticket().bytes() + o.lineOf(p)
 		}
 	}
 	if need == 0 || s.roomBeside(need) {
@@ -101,7 +106,10 @@ func (s *Store) openAll(d *several, now int64) {
 		t := p.ticket()
 		s.closeTicket(t) // an expired one
 		s.beside.Add(t.bytes())
-		o.all[t] = reservation{p.Cost, p.Mark, p.Verdict, s.at(p.Spec, now), now + p.Verdict.Wait, now + p.Hold}
+		ln, shift := s.enter(p)
+		o.all[t] = reservation{
+			p.Cost, p.Mark, p.Verdict, s.at(p.Spec, now), now + p.Verdict.Wait, now + p.Hold, ln, shift,
+		}
 	}
 	o.most = max(o.most, len(o.all))
 }
@@ -157,10 +165,12 @@ func (s *Store) closeKey(k key) {
 
 // closeTicket drops a reservation and reports whether there was one.
 func (s *Store) closeTicket(t ticket) bool {
-	if _, ok := s.open.all[t]; !ok {
+	r, ok := s.open.all[t]
+	if !ok {
 		return false
 	}
 	delete(s.open.all, t)
+	s.leaveLine(t.key, r.line)
 	s.beside.Add(-t.bytes())
 	return true
 }
@@ -179,8 +189,9 @@ func (s *Store) sweepReservations(now int64, some int) {
 		}
 	}
 	if o.most > 1024 && len(o.all) < o.most/8 {
-		few := make(map[ticket]reservation, len(o.all))
+		few, lines := make(map[ticket]reservation, len(o.all)), make(map[key]*line, len(o.lines))
 		maps.Copy(few, o.all)
-		o.all, o.most = few, len(few)
+		maps.Copy(lines, o.lines)
+		o.all, o.lines, o.most = few, lines, len(few)
 	}
 }

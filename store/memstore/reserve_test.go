@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/sluice-limiter/sluice/algo"
 	"github.com/sluice-limiter/sluice/store"
 )
 
@@ -227,5 +228,19 @@ func TestReservationsAreExact(t *testing.T) {
 		if x, y := w.left("a", p), w.left("b", p); x != 100_000 || y != 100_000 || w.Stats().Reservations != 0 {
 			t.Errorf("kind %d: %d and %d remain, %+v", p.Kind, x, y, w.Stats())
 		}
+	}
+}
+
+// TestCommitOfNothingLeavesTheState: a commit by an old limit, in whose unit the
+// state is not, settles nothing and changes nothing.
+func TestCommitOfNothingLeavesTheState(t *testing.T) {
+	w := newWorld(t)
+	old := compile(t, algo.Spec{Kind: algo.TokenBucket, Count: 1_000_000, Period: 1_000_000, Burst: 1000})
+	odd := compile(t, algo.Spec{Kind: algo.TokenBucket, Count: 999_983, Period: 1_000_000, Burst: 1000})
+	w.spend("k", odd, 700)
+	before := w.image("k", odd)
+	w.take(store.Commit, store.Check{Key: "k", Spec: old, ID: "unknown", Hold: 1})
+	if after := w.image("k", odd); after != before || w.left("k", odd) != 300 {
+		t.Errorf("%+v became %+v", before, after)
 	}
 }

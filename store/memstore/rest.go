@@ -42,8 +42,9 @@ func (x *rest) bytes() int64 {
 type rests struct {
 	chunks atomic.Pointer[[]*[restChunk]rest]
 
-	mu   sync.Mutex // guards free and adding chunks
-	free []uint32
+	mu    sync.Mutex // guards free and adding chunks
+	free  []uint32
+	spare atomic.Int64 // bytes of the free ones, which stay with the store
 }
 
 // at returns the rest with the number in the unit of a slot.
@@ -61,6 +62,7 @@ func (r *rests) take() uint64 {
 	}
 	n := r.free[len(r.free)-1]
 	r.free = r.free[:len(r.free)-1]
+	r.spare.Add(-restBytes)
 	return far | uint64(n)
 }
 
@@ -76,6 +78,7 @@ func (r *rests) grow() {
 	for i := range uint32(restChunk) {
 		r.free = append(r.free, first+restChunk-1-i)
 	}
+	r.spare.Add(restChunk * restBytes)
 }
 
 // give takes back a rest.
@@ -83,5 +86,6 @@ func (r *rests) give(unit uint64) {
 	*r.at(unit) = rest{}
 	r.mu.Lock()
 	r.free = append(r.free, uint32(unit&restNumber))
+	r.spare.Add(restBytes)
 	r.mu.Unlock()
 }

@@ -75,6 +75,7 @@ func (w *world) checkFigures() {
 	for t := range w.open.all {
 		beside += t.bytes()
 	}
+	beside += lineBytes * int64(len(w.open.lines))
 	if got := w.keys.Load(); got != keys {
 		w.Errorf("%d keys counted, %d there", got, keys)
 	}

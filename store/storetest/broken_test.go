@@ -16,6 +16,8 @@ type broken struct {
 	model store.Store
 	take  func(b *broken, op store.Op, checks []store.Check) error
 	calls int
+
+	booked map[string]int64 // estimates by ID
 }
 
 func (b *broken) Take(_ context.Context, op store.Op, checks []store.Check) error {
@@ -96,6 +98,7 @@ var faults = []struct {
 		}
 		return b.good(op, checks)
 	}},
+	{"gives back at commit whatever is newest", "really used", refundsAtCommit},
 	{"cuts the wait short", "definition", func(b *broken, op store.Op, checks []store.Check) error {
 		err := b.good(op, checks)
 		for i := range checks {
@@ -154,7 +157,7 @@ func allAllowed(checks []store.Check) bool {
 
 func openBroken(take func(b *broken, op store.Op, checks []store.Check) error) Open {
 	return func(_ testing.TB, now func() time.Time) store.Store {
-		return &broken{model: algotest.NewModel(now), take: take}
+		return &broken{model: algotest.NewModel(now), take: take, booked: map[string]int64{}}
 	}
 }
 

@@ -205,14 +205,18 @@ func (p *pair) reserve() {
 	}
 }
 
-// settle commits a reservation, which may have expired or be settled already.
+// settle commits a reservation or a few, which may have expired or be settled already.
 func (p *pair) settle() {
 	if len(p.open) == 0 {
 		return
 	}
-	c := algotest.Pick(p.Rand, p.open).check
-	c.Cost = algotest.Pick(p.Rand, []int64{0, c.Cost, c.Cost / 2, min(c.Cost+1, algo.MaxCount)})
-	p.both(store.Commit, []store.Check{c})
+	var checks []store.Check
+	for range 1 + max(0, p.Rand.IntN(4)-1) {
+		c := p.open[len(p.open)-1-p.Rand.IntN(min(len(p.open), 1+p.Rand.IntN(30)))].check
+		c.Cost = algotest.Pick(p.Rand, []int64{0, c.Cost, c.Cost / 2, min(c.Cost+1, algo.MaxCount)})
+		checks = append(checks, c)
+	}
+	p.both(store.Commit, checks)
 }
 
 // back takes the clock back. What is as good as new now may have been forgotten,

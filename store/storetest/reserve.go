@@ -196,3 +196,21 @@ func testCancelByAnOldLimit(t testing.TB, s *suite) {
 		t.Errorf("full after %dµs, was %dµs before two cancels that gave nothing back", got, want)
 	}
 }
+
+// testUnsettledByAnOldLimit: a commit that settles nothing changes nothing, also if
+// the limit was one of a far coarser unit then.
+func testUnsettledByAnOldLimit(t testing.TB, s *suite) {
+	w := s.world(t)
+	def := algo.Spec{Kind: algo.TokenBucket, Count: 500_000_000_000, Period: 3600e6, Burst: 1000}
+	before := compile(t, def)
+	def.Count = 1_000_000_000_001
+	after := compile(t, def)
+	for range 3 {
+		w.spend("k", after, 300)
+		want := after.ResetAfter(w.spend("k", after, 0))
+		w.commit(before, "never", 0, false)
+		if got := after.ResetAfter(w.spend("k", after, 0)); got != want {
+			t.Errorf("full after %dµs, was %dµs before a commit that settled nothing", got, want)
+		}
+	}
+}

@@ -47,6 +47,8 @@ var parts = []struct {
 	{"reservation cancelled", testCancel},
 	{"spend cancelled", testCancelSpend},
 	{"cancel by an old limit", testCancelByAnOldLimit},
+	{"nothing to settle for an old limit", testUnsettledByAnOldLimit},
+	{"really used", testReallyUsed},
 	{"concurrent spend", testConcurrentSpend},
 	{"concurrent several", testConcurrentSeveral},
 	{"permits", testPermits},
