@@ -100,9 +100,16 @@ func TestForeignKey(t *testing.T) {
 	}
 	book := store.Check{Key: "k", Spec: everyKind(t)[0], Cost: 1, ID: "me", Hold: 1e6}
 	do(t, c, "SET", redisstore.BookKey(s, &book), "x")
-	for _, op := range []store.Op{store.Reserve, store.Commit} {
+	for _, op := range []store.Op{store.Reserve, store.Commit, store.Refund, store.Return} {
 		if err := s.Take(context.Background(), op, []store.Check{book}); !errors.Is(err, redisstore.ErrState) {
 			t.Errorf("reservations: error %v", err)
+		}
+	}
+	do(t, c, "DEL", redisstore.BookKey(s, &book))
+	do(t, c, "HSET", redisstore.BookKey(s, &book), "", "no count of 8 bytes")
+	for _, op := range []store.Op{store.Reserve, store.Refund} {
+		if err := s.Take(context.Background(), op, []store.Check{book}); !errors.Is(err, redisstore.ErrState) {
+			t.Errorf("what was given back: error %v", err)
 		}
 	}
 }

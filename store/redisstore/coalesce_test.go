@@ -224,25 +224,6 @@ func TestErrorsReachAllRiders(t *testing.T) {
 	})
 }
 
-// TestQueueIsBounded: more than the queue holds get an error at once.
-func TestQueueIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := openSlow(t, &slowRedis{delay: time.Second})
-		ctx, cancel := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		for range aloneMost + fewCalls + mostWait {
-			all.Go(func() { _, _ = ask(ctx, s, "k") })
-		}
-		synctest.Wait()
-		if _, err := ask(ctx, s, "k"); !errors.Is(err, ErrBusy) {
-			t.Errorf("error %v, want ErrBusy", err)
-		}
-		cancel()
-		all.Wait()
-		time.Sleep(time.Minute) // what had been sent when they left comes to its end
-	})
-}
-
 // TestSlotsRideApart: in a cluster only what lies in one slot rides together.
 func TestSlotsRideApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -162,13 +162,12 @@ func (e *encoder) check(d *decision, c *store.Check) {
 	case store.Commit:
 		e.book(c)
 		e.string(c.ID)
-	case store.Reset:
+	case store.Reset, store.Refund:
 		e.book(c)
-	case store.Cancel:
-		e.mark(c)
 	case store.Lease:
 		e.put(c.Want)
-	case store.Return:
+	case store.Cancel, store.Return:
+		e.book(c)
 		e.put(c.Now)
 		e.mark(c)
 	case store.Acquire, store.Renew, store.Release:

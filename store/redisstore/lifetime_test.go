@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -97,6 +98,31 @@ func TestLifetimeFollowsFromState(t *testing.T) {
 	}
 }
 
+// TestLifetimeIsNotShort: a key lives two milliseconds longer than its state counts,
+// since its life begins with the script, and is rounded down.
+func TestLifetimeIsNotShort(t *testing.T) {
+	c := dial(t, redistest.Start(t))
+	s, p := open(t, c), everyKind(t)[0]
+	millis := func() int64 {
+		now := do(t, c, "TIME").([]any)
+		seconds, err1 := strconv.ParseInt(now[0].(string), 10, 64)
+		micros, err2 := strconv.ParseInt(now[1].(string), 10, 64)
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		return seconds*1000 + micros/1000
+	}
+	for i := range 100 {
+		check := store.Check{Key: fmt.Sprint("k", i), Spec: p, Cost: 7}
+		before := millis()
+		reset := p.ResetAfter(take(t, s, store.Spend, check)[0].Verdict)
+		lives := do(t, c, "PTTL", redisstore.StateKey(s, &check)).(int64)
+		if gone := millis() - before; lives < reset/1000+2-gone {
+			t.Fatalf("lives %d ms at most %d ms after the decision, counts for %d µs", lives, gone, reset)
+		}
+	}
+}
+
 // TestLifetimeOfReservations: they live as long as the longest is held.
 func TestLifetimeOfReservations(t *testing.T) {
 	c := dial(t, redistest.Start(t))
@@ -109,8 +135,45 @@ func TestLifetimeOfReservations(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if lives := do(t, c, "PTTL", redisstore.BookKey(s, &check)).(int64); lives < 900_000 || lives > 1_000_001 {
+	if lives := do(t, c, "PTTL", redisstore.BookKey(s, &check)).(int64); lives < 900_000 || lives > 1_000_002 {
 		t.Errorf("the reservations live %d ms, the longest is held for a million", lives)
+	}
+}
+
+// TestBookGoesWithTheLast: what was given back is counted while somebody reserves,
+// and no longer, whichever operation gives back.
+func TestBookGoesWithTheLast(t *testing.T) {
+	c := dial(t, redistest.Start(t))
+	s := open(t, c)
+	check := store.Check{Key: "k", Spec: everyKind(t)[0], Cost: 1, Hold: 1e9}
+	exists := func() int64 { return do(t, c, "EXISTS", redisstore.BookKey(s, &check)).(int64) }
+	do1 := func(op store.Op, id string, cost int64) {
+		check.ID, check.Cost = id, cost
+		take(t, s, op, check)
+	}
+	do1(store.Spend, "", 3)
+	do1(store.Refund, "", 1)
+	if exists() != 0 {
+		t.Error("a refund without reservations is counted")
+	}
+	do1(store.Reserve, "a", 1)
+	do1(store.Reserve, "b", 1)
+	do1(store.Commit, "a", 0) // moves b
+	do1(store.Refund, "", 1)
+	if lives := do(t, c, "PTTL", redisstore.BookKey(s, &check)).(int64); lives < 900_000 {
+		t.Errorf("the book lives %d ms, b is held for a million", lives)
+	}
+	do1(store.Commit, "b", 1)
+	if exists() != 0 {
+		t.Error("the book is there after the last commit")
+	}
+	do1(store.Reserve, "c", 1)
+	do1(store.Reserve, "d", 1)
+	both := []store.Check{check, check}
+	both[0].ID, both[0].Cost, both[1].Cost = "c", 0, 0
+	take(t, s, store.Commit, both...)
+	if exists() != 0 {
+		t.Error("the book is there after both were settled at once")
 	}
 }
 

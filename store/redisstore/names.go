@@ -17,6 +17,7 @@ import (
 //	prefix:1p:{key}shape   the permits of one concurrency limit
 //	prefix:1r:{key}shape   the open reservations of one limit
 //	prefix:1m:{group}      the members of a group
+//	prefix:1t:{ping}       what a test of the server writes
 //
 // 1 is the version of this scheme. What stands in braces decides about the slot
 // in Redis Cluster, so that all that belongs to a key lies together. A key cannot
@@ -34,15 +35,18 @@ const (
 	permits      = ":1p:{"
 	reservations = ":1r:{"
 	members      = ":1m:{"
+	pings        = ":1t:{"
 )
 
 // state names the Redis key in which the state of a limit lies.
 func (n *namer) state(key string, p *algo.Spec) string {
-	switch p.Kind {
-	case algo.SlidingLog:
+	switch {
+	case p.Kind == algo.SlidingLog:
 		return n.name(logs, key, p)
-	case algo.Concurrency:
+	case p.Kind == algo.Concurrency:
 		return n.name(permits, key, p)
+	case p == pingSpec:
+		return n.prefix + pings + key + "}"
 	}
 	return n.name(states, key, nil)
 }
@@ -105,14 +109,20 @@ func slot(name string) uint16 {
 	}
 	crc := uint16(0)
 	for i := range len(name) {
-		crc ^= uint16(name[i]) << 8
-		for range 8 {
-			if crc&0x8000 != 0 {
-				crc = crc<<1 ^ 0x1021
-			} else {
-				crc <<= 1
-			}
-		}
+		crc = crc<<8 ^ crcs[byte(crc>>8)^name[i]]
 	}
-	return crc % 16384
+	return crc % slotCount
 }
+
+// crcs are the checksums (CRC-16/XMODEM) of all bytes.
+var crcs = func() (table [256]uint16) {
+	for i := range table {
+		crc := uint16(i) << 8
+		for range 8 {
+			top := crc >> 15
+			crc = crc<<1 ^ 0x1021*top
+		}
+		table[i] = crc
+	}
+	return table
+}()

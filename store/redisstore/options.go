@@ -55,13 +55,13 @@ func HashKeys(secret []byte) Option {
 
 // DenialCache sets how many denials are remembered, each of a limit of a key, and
 // for how long at most; 16,384 and a second if it is not given. With none, every
-// request is sent to the server.
+// request is sent to the server; so it is with [WithClock].
 func DenialCache(entries int, maxAge time.Duration) Option {
 	return func(s *Store) error {
 		if entries < 0 || entries > 1<<24 || maxAge < 0 || maxAge > time.Minute {
 			return fmt.Errorf("redisstore: denial cache of %d entries for %v, need up to 16777216 for up to 1m: %w", entries, maxAge, ErrOption)
 		}
-		if s.denials = nil; entries > 0 && maxAge > 0 {
+		if s.denials = nil; entries > 0 && maxAge > 0 && s.wire.now == nil {
 			s.denials = newDenials(entries, maxAge)
 		}
 		return nil
@@ -70,7 +70,7 @@ func DenialCache(entries int, maxAge time.Duration) Option {
 
 // WithClock has the script decide by the given clock instead of the server's. It
 // is for tests: in production the clock of the server makes instances agree whose
-// own clocks do not. Denials are not remembered then.
+// own clocks do not. Denials are not remembered then, whatever [DenialCache] says.
 func WithClock(now func() time.Time) Option {
 	return func(s *Store) error {
 		s.wire.now = now

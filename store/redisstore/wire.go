@@ -54,7 +54,7 @@ func (w *wire) run(ctx context.Context, c call) ([]int64, error) {
 	for i := 0; ; i++ {
 		reply, err := w.runOnce(ctx, c)
 		if err == nil || i == len(pauses) || !unready(err) {
-			return reply, err
+			return reply, explain(err)
 		}
 		timer := time.NewTimer(pauses[i])
 		select {

@@ -1,7 +1,11 @@
--- Takes permits, all of the decision or none.
+-- Takes permits, all of the decision or none. What has expired is dropped whatever
+-- the answer is: else every denial would read all permits again.
 local owner
 owner, pos = unpack('<Hc0', body, pos)
-keep(s)
+s.sweep(s)
+if count > 1 or not allowed then -- it may have to be undone
+  keep(s)
+end
 local ok, never, x, y, z, had = p.decide(op, p, s, owner, cost, wait)
 local waits, taken, window = 0, 0, nil
 allowed = allowed and ok

@@ -3,22 +3,36 @@
 -- holds the version, n (how many owners there are), total, first, last and at.
 --
 -- Spec: count
+local function sane(...)
+  for i = 1, select('#', ...) do
+    local value = select(i, ...)
+    if not (value >= 0 and value < exact) then
+      return false
+    end
+  end
+  return true
+end
+
+-- parsePermit returns what an owner holds, or false if that is broken.
 local function parsePermit(text)
+  if #text ~= 16 then
+    return false
+  end
   local count, expiry = unpack('<dd', text)
-  return {count = count, expiry = expiry}
+  return sane(count, expiry) and {count = count, expiry = expiry}
 end
 
 local function heldBy(s, owner)
   local h = s.held[owner]
   if h == nil then
     local text = s.n > 0 and not s.all and read('HGET', s.key, owner)
-    h = text and #text == 16 and parsePermit(text) or false
+    h = text and parsePermit(text) or false
     s.held[owner] = h
   end
   return h
 end
 
--- holdAll reads all owners that are not known yet.
+-- holdAll reads all owners that are not known yet. What is broken is dropped.
 local function holdAll(s)
   if s.all then
     return
@@ -26,8 +40,9 @@ local function holdAll(s)
   local fields = read('HGETALL', s.key)
   for i = 1, #fields, 2 do
     local owner, text = fields[i], fields[i + 1]
-    if owner ~= '' and s.held[owner] == nil and #text == 16 then
+    if owner ~= '' and not s.held[owner] and not s.changed[owner] then
       s.held[owner] = parsePermit(text)
+      s.changed[owner] = not s.held[owner] or nil
     end
   end
   s.all = true
@@ -86,9 +101,8 @@ local function holdPermits(s, owner, count, hold)
   put(s, owner, {count = count, expiry = now + hold})
 end
 
--- acquire returns allowed, never, X, Y, Z and whether the owner had some already.
+-- acquire needs a swept state and returns allowed, never, X, Y, Z and whether the owner had some already.
 local function acquire(p, s, owner, cost, hold)
-  sweep(s)
   local h = heldBy(s, owner)
   local mine, asked = h and h.count or 0, max(cost, 1)
   if asked > p.count then
@@ -142,13 +156,14 @@ local function save(s)
 end
 
 open[11] = function(key)
-  local s = {key = KEYS[key], save = save, n = 0, total = 0, first = 0, last = 0, at = 0, held = {}, changed = {}}
+  local s = {key = KEYS[key], save = save, sweep = sweep, n = 0, total = 0, first = 0, last = 0, at = 0, held = {}, changed = {}}
   local header, fault = read('HGET', s.key, '')
   s.fault = fault
   if header then
     s.fault = versionFault(byte(header)) or #header ~= 41 and corrupt or nil
     if not s.fault then
       s.n, s.total, s.first, s.last, s.at = unpack('<ddddd', header, 2)
+      s.fault = not sane(s.n, s.total, s.first, s.last, s.at) and corrupt or nil
     end
   end
   return s

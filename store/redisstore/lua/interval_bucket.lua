@@ -11,7 +11,7 @@ local function ceilDiv(a, b)
   return q
 end
 
-decide = function(what, p, s, asked, cost, maxWait, at, a, b)
+decide = function(what, p, s, asked, cost, maxWait, at, a, b, c, shift)
   local count, period, burst = p.count, p.period, p.burst
   -- intervalAt returns t, steps, missing, cut
   local function intervalAt(T, F, ahead)
@@ -59,9 +59,18 @@ decide = function(what, p, s, asked, cost, maxWait, at, a, b)
     end
   else
     if what == returning then
-      -- Return in algo/return.go
-      local _, _, counted = intervalAt(a, b, true)
-      cost = min(cost, max(0, counted))
+      -- returnInterval in algo/return_bucket.go
+      local _, _, left = intervalAt(a, b, true)
+      if shift > 0 and left > 0 then
+        local steps = ceilDiv(max(0, a - at), period) - ceilDiv(a - now, period)
+        local T, F = shifted(p, a, b, shift)
+        local _, _, moved = intervalAt(T, F, true)
+        left = max(moved, min(left, cost - max(0, steps) * count))
+      end
+      if left <= 0 then
+        return
+      end
+      cost = min(cost, left)
     end
     missing = max(0, missing - cost)
   end

@@ -4,10 +4,12 @@ local checking, spending, refunding, cutting, returning = 1, 2, 3, 4, 5
 local corrupt, newer, foreign = 1, 2, 3
 local specs, decides, entries, undo, undos = {}, {}, {}, {}, 0
 local special, books, writes, open, forget, read, versionFault, lifetime, keep, markOf, bookOf, reservationOf, look, saveBook
+local turn, shifted, shiftOf, given
 if mode == 0 then
   special, books, writes, open, forget = {}, {}, {}, {}, {}
   --include special.lua
   --include reservations.lua
+  --include places.lua
 end
 
 -- Decision: operation, number of checks, 1 if it is denied whatever they say, its

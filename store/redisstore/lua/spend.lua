@@ -1,9 +1,12 @@
 -- Spend and reserve: all checks of the decision or none.
-local hold, book, id, r
+local hold, book, id, r, shift
 if op == 1 then
   hold, book, id, pos = unpack('<dHHc0', body, pos)
   book = bookOf(book)
   r, fault = reservationOf(book, id)
+  if not fault then
+    shift, fault = shiftOf(p, book)
+  end
 end
 if r and now < r[4] then -- it is open already: the first answer again
   local at = answers + 1
@@ -52,7 +55,7 @@ elseif not fault then
     look(book)
     keep(book)
     local a, b, c = markOf(p, s)
-    book.held[id] = {cost, now, now + waits, now + hold, a, b, c, 1 + 256 * (window or 0), waits, x, y, z}
+    book.held[id] = {cost, now, now + waits, now + hold, a, b, c, 1 + 256 * (window or 0), waits, x, y, z, shift}
     book.changed[id] = true
   end
 end

@@ -2,7 +2,7 @@
 -- recovery, and G the n that wrote it.
 --
 -- Spec: n, per, capQ, capR, oneQ, oneR
-decide = function(what, p, s, asked, cost, maxWait, at, a, b, c)
+decide = function(what, p, s, asked, cost, maxWait, at, a, b, c, shift)
   -- bucketAt
   local n, capQ, capR = p.n, p.capQ, p.capR
   local t, f, cut = s.T, s.F, false
@@ -73,10 +73,20 @@ decide = function(what, p, s, asked, cost, maxWait, at, a, b, c)
     end
   else
     if what == returning then
-      -- returnBucket in algo/return.go
+      -- returnBucket in algo/return_bucket.go
       local left, part = a - now, b
       if c ~= n and part > 0 then
         part = mulDiv(part, n, c)
+      end
+      if shift > 0 then
+        local sureQ, sureR = q - (now - at), r
+        if sureQ > left or sureQ == left and sureR > part then
+          sureQ, sureR = left, part
+        end
+        left = left - shift
+        if left < sureQ or left == sureQ and part < sureR then
+          left, part = sureQ, sureR
+        end
       end
       if q > left or q == left and r > part then
         q, r = left, part

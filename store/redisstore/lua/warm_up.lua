@@ -2,7 +2,7 @@
 -- order. F is next; more holds frac, warmth and last.
 --
 -- Spec: warm, stable, slope, threshold, max, cool
-decide = function(what, p, s, asked, cost, maxWait, at, a)
+decide = function(what, p, s, asked, cost, maxWait, at, a, b, c, shift)
   -- warmAt
   local next, frac, warmth = now, 0, 0
   local m = s.more
@@ -65,26 +65,39 @@ decide = function(what, p, s, asked, cost, maxWait, at, a)
       return true, wait, 0, 0, reset
     end
   elseif what ~= cutting then
-    -- refundWarmUp, and Return in algo/return.go
+    -- lastPrice
+    local time, permits = cost * p.stable, 0
+    if stored > 0 then
+      permits = min(cost, p.max - stored)
+      time = storedTime(stored + permits, permits)
+    end
     local owed = next - now + frac
-    if owed <= 0 or what == returning and a < now then
+    local most = owed
+    if what == returning then
+      -- returnWarmUp in algo/return_bucket.go
+      local left = a - now + b
+      if shift > 0 then
+        left = max(left - shift, min(left, time - (now - at)))
+      end
+      most = min(left, owed)
+    end
+    -- giveBackWarm
+    if most <= 0 then
       return
     end
-    local time = cost * p.stable
-    if stored > 0 then
-      local permits = min(cost, p.max - stored)
-      time = storedTime(stored + permits, permits)
+    if permits > 0 then
       local share = 1
-      if time > owed then
-        share = owed / time
+      if time > most then
+        share = most / time
       end
       warmth = max(0, warmth - permits * p.cool * share)
     end
-    if time >= owed then
-      next, frac = now, 0
+    local rest = owed - min(time, most)
+    if rest > 0 then
+      local whole = floor(rest)
+      next, frac = now + whole, rest - whole
     else
-      local whole = floor(owed - time)
-      next, frac = now + whole, owed - time - whole
+      next, frac = now, 0
     end
   end
   -- putWarmUp
