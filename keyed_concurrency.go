@@ -58,6 +58,9 @@ func (c *KeyedConcurrency) acquire(ctx context.Context, key string, cost int64) 
 	}}
 	sent := p.c.clock.Now()
 	v, err := p.take(ctx, store.Acquire)
+	if err != nil {
+		p.abandon(ctx)
+	}
 	if err != nil || !v.Allowed {
 		return nil, v, err
 	}
@@ -88,10 +91,13 @@ func (c *KeyedConcurrency) WaitN(ctx context.Context, key string, cost int64) (*
 		if err != nil || v.Allowed {
 			return p, err
 		}
-		// Nobody tells when another process releases one: ask, seldom, and at the
-		// latest when one expires.
-		retry := time.Duration(c.spec.RetryAfter(v)) * time.Microsecond
-		if err := sleep(ctx, min(pause, retry)); err != nil {
+		// Nobody tells when another process releases one: ask, seldom, and soon when
+		// one expires. What this instance may never admit by itself, while it goes on
+		// with its share, is possible again later.
+		if retry := time.Duration(c.spec.RetryAfter(v)) * time.Microsecond; retry > 0 {
+			pause = min(pause, max(retry, firstPause))
+		}
+		if err := sleep(ctx, pause); err != nil {
 			return nil, err
 		}
 	}
@@ -104,10 +110,18 @@ const (
 
 // InFlight returns how much is in flight for key.
 func (c *KeyedConcurrency) InFlight(ctx context.Context, key string) (int64, error) {
-	p := &KeyedPermit{c: c, check: store.Check{Key: key, Spec: c.spec, ID: "peek", Hold: 1}}
-	v, err := p.take(ctx, store.Acquire)
-	return c.spec.Count - c.spec.Remaining(v), err
+	checks := []store.Check{{Key: key, Spec: c.spec, ID: "peek", Hold: 1}}
+	if err := c.store.Take(ctx, store.Acquire, checks); err != nil {
+		return 0, fmt.Errorf("sluice: %w", err)
+	}
+	if checks[0].Blind {
+		return 0, fmt.Errorf("sluice: in flight: %w", ErrUnavailable)
+	}
+	return c.spec.Count - c.spec.Remaining(checks[0].Verdict), nil
 }
+
+// ErrUnavailable means that the store could not be asked.
+var ErrUnavailable = errors.New("the store cannot be asked")
 
 // KeyedPermit is the right to be in flight. Release it when done.
 type KeyedPermit struct {
@@ -129,6 +143,16 @@ func (p *KeyedPermit) take(ctx context.Context, op store.Op) (algo.Verdict, erro
 	return checks[0].Verdict, nil
 }
 
+// abandon releases a permit that the store may have granted without our hearing of
+// it; else nobody would have it until it expires.
+func (p *KeyedPermit) abandon(ctx context.Context) {
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_, _ = p.take(ctx, store.Release)
+	}()
+}
+
 // start lets the permit be renewed at a third of its expiry.
 func (p *KeyedPermit) start(sent int64) {
 	p.lost, p.until = make(chan struct{}), sent+p.check.Hold
@@ -140,7 +164,13 @@ func (p *KeyedPermit) start(sent int64) {
 // renew goes on until the permit is released, or is lost: because the store has
 // given it to others, or could not be asked for as long as it lives.
 func (p *KeyedPermit) renew() {
-	ctx, cancel := context.WithTimeout(context.Background(), p.c.expiry/3)
+	p.mu.Lock()
+	done, timeout := p.done, min(p.c.expiry/3, p.left())
+	p.mu.Unlock()
+	if done {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	sent := p.c.clock.Now()
 	v, err := p.take(ctx, store.Renew)
@@ -169,11 +199,8 @@ func (p *KeyedPermit) left() time.Duration {
 // have it now. It stays open after Release.
 func (p *KeyedPermit) Lost() <-chan struct{} { return p.lost }
 
-// ErrLost means that a permit had expired before it was released.
-var ErrLost = errors.New("sluice: permit has expired before it was released")
-
 // Release gives the permit back. If the store cannot be reached it is free after
-// its expiry. Releasing it again does nothing.
+// its expiry. Releasing it again, or after it was lost, does nothing.
 func (p *KeyedPermit) Release(ctx context.Context) error {
 	p.mu.Lock()
 	if p.done {
@@ -183,9 +210,6 @@ func (p *KeyedPermit) Release(ctx context.Context) error {
 	p.done = true
 	p.timer.Stop()
 	p.mu.Unlock()
-	v, err := p.take(ctx, store.Release)
-	if err == nil && !v.Allowed {
-		err = ErrLost
-	}
+	_, err := p.take(ctx, store.Release)
 	return err
 }

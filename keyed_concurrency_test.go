@@ -10,7 +10,9 @@ import (
 
 	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/store"
+	"github.com/sluice-limiter/sluice/store/failover"
 	"github.com/sluice-limiter/sluice/store/memstore"
+	"github.com/sluice-limiter/sluice/store/split"
 )
 
 func TestKeyedConcurrency(t *testing.T) {
@@ -84,13 +86,14 @@ func TestKeyedConcurrencyWaits(t *testing.T) {
 // outage is a store that can be down.
 type outage struct {
 	store.Store
-	down atomic.Bool
+	down  atomic.Bool
+	calls atomic.Int64
 }
 
 var errOutage = errors.New("down")
 
 func (o *outage) Take(ctx context.Context, op store.Op, checks []store.Check) error {
-	if o.down.Load() {
+	if o.calls.Add(1); o.down.Load() {
 		return errOutage
 	}
 	return o.Store.Take(ctx, op, checks)
@@ -150,5 +153,73 @@ func TestKeyedConcurrencyRefusesNonsense(t *testing.T) {
 			}()
 			f()
 		}()
+	}
+}
+
+// TestKeyedConcurrencyOfAShare: an instance whose share is nothing waits, without
+// asking all the time, until its context ends.
+func TestKeyedConcurrencyOfAShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &outage{Store: split.New(memstore.New(), split.Fixed{Rank: 0, Live: 3})}
+		c := sluice.NewKeyedConcurrency(2, s, time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := c.Wait(ctx, "k"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		if n := s.calls.Load(); n > 1000 {
+			t.Errorf("asked %d times in a minute", n)
+		}
+		if n, err := c.InFlight(t.Context(), "k"); n != 0 || err != nil {
+			t.Errorf("%d in flight, %v, want 0", n, err)
+		}
+	})
+}
+
+// deafAfter is a store that does what it is told, and whose answer is lost.
+type deafAfter struct{ store.Store }
+
+func (d deafAfter) Take(ctx context.Context, op store.Op, checks []store.Check) error {
+	err := d.Store.Take(ctx, op, checks)
+	if op == store.Acquire {
+		return errOutage
+	}
+	return err
+}
+
+// TestKeyedConcurrencyLosesNoPermit: a permit whose grant was not heard of is given
+// back.
+func TestKeyedConcurrencyLosesNoPermit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := memstore.New()
+		deaf := sluice.NewKeyedConcurrency(1, deafAfter{mem}, time.Hour)
+		if _, ok, err := deaf.Allow(t.Context(), "k"); ok || !errors.Is(err, errOutage) {
+			t.Fatalf("%v, %v", ok, err)
+		}
+		synctest.Wait()
+		p, ok, _ := sluice.NewKeyedConcurrency(1, mem, time.Hour).Allow(t.Context(), "k")
+		if !ok {
+			t.Fatal("nobody has the permit, and nobody can get it")
+		}
+		_ = p.Release(t.Context())
+	})
+}
+
+// TestKeyedConcurrencyBlind: a store that decides by policy cannot say who is in
+// flight.
+func TestKeyedConcurrencyBlind(t *testing.T) {
+	s := &outage{Store: memstore.New()}
+	s.down.Store(true)
+	f, err := failover.New(s, memstore.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c := sluice.NewKeyedConcurrency(1, f.WithPolicy(failover.Allow), time.Second)
+	if _, err := c.InFlight(t.Context(), "k"); !errors.Is(err, sluice.ErrUnavailable) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := sluice.NewKeyedConcurrency(1, s, time.Second).InFlight(t.Context(), "k"); !errors.Is(err, errOutage) {
+		t.Errorf("error %v", err)
 	}
 }

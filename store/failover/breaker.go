@@ -2,14 +2,8 @@ package failover
 
 import (
 	"context"
-	"math/rand/v2"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
-
-	"github.com/sluice-limiter/sluice/algo"
-	"github.com/sluice-limiter/sluice/store"
 )
 
 // When the breaker opens: at least half of the calls failed since the first
@@ -24,14 +18,17 @@ const (
 	forgetAfter  = 1_000_000 // µs
 )
 
-// probePause is the mean time between two questions whether the store is back.
-const probePause = 250 * time.Millisecond
+// manyHurried is how many callers in a hurry must get no answer, one after the
+// other, before the store is blamed for the next of them.
+const manyHurried = 5
 
 // breaker knows whether the main store is worth asking. While it is well, calls read
-// two flags and write nothing.
+// a few flags and write nothing.
 type breaker struct {
 	open    atomic.Bool
-	suspect atomic.Bool // something failed lately: calls are counted
+	suspect atomic.Bool  // something failed lately: calls are counted
+	looks   atomic.Bool  // the store has looked at a context: an answer without that is none of the server's
+	hurried atomic.Int64 // callers in a hurry since the last answer
 	opened  atomic.Int64
 
 	mu       sync.Mutex // guards what follows
@@ -39,7 +36,7 @@ type breaker struct {
 	last     int64      // the last one
 	calls    int64      // that the store itself answered, or not, since then
 	failures int64
-	cause    error // the last failure
+	cause    error // why something was last decided without the store
 	closed   bool
 
 	ctx  context.Context // ends with the store
@@ -49,8 +46,8 @@ type breaker struct {
 
 func (b *breaker) init() { b.ctx, b.stop = context.WithCancel(context.Background()) }
 
-// close ends probing, for good.
-func (b *breaker) close() {
+// shut ends probing, for good.
+func (b *breaker) shut() {
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()
@@ -72,9 +69,9 @@ func (b *breaker) fail(now int64, err error) bool {
 		return false
 	}
 	b.suspect.Store(false)
+	b.hurried.Store(0)
 	b.open.Store(true)
 	b.opened.Add(1)
-	b.work.Add(1)
 	return true
 }
 
@@ -84,11 +81,22 @@ func (b *breaker) dead(age int64) bool {
 		(b.failures >= manyFailures && age >= manyTime || b.failures >= fewFailures && age >= fewTime)
 }
 
+// hurry notes that a caller in a hurry got no answer, and reports whether that says
+// something of the store: it does if nobody else got one lately.
+func (b *breaker) hurry() bool { return b.hurried.Add(1) > manyHurried }
+
+// heard reports whether an answer has to be counted. One for which a store that
+// looks at the time did not, came from memory and says nothing.
+func (b *breaker) heard(t timing) bool {
+	return (b.suspect.Load() || b.hurried.Load() > 0) && (t != unseen || !b.looks.Load())
+}
+
 // succeed counts a call that the store answered.
 func (b *breaker) succeed(now int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.open.Load() {
+	b.hurried.Store(0)
+	if b.open.Load() || !b.suspect.Load() {
 		return
 	}
 	if b.count(now); now-b.last >= forgetAfter {
@@ -96,71 +104,37 @@ func (b *breaker) succeed(now int64) {
 	}
 }
 
-// count counts a call, from the first failure on, and from anew after a second in
-// which most were answered.
+// count counts a call, from the first failure on, and from anew after a second
+// without a failure, or in which most were answered.
 func (b *breaker) count(now int64) {
-	if !b.suspect.Load() || now-b.since >= forgetAfter && 2*b.failures < b.calls {
+	if !b.suspect.Load() || now-b.last >= forgetAfter || now-b.since >= forgetAfter && 2*b.failures < b.calls {
 		b.suspect.Store(true)
 		b.since, b.calls, b.failures = now, 0, 0
 	}
 	b.calls++
 }
 
+// begin reports whether the search for the store may begin: not if it was closed
+// meanwhile.
+func (b *breaker) begin() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
+	}
+	b.work.Add(1)
+	return true
+}
+
+// blame remembers why something is decided without the store.
+func (b *breaker) blame(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cause = err
+}
+
 func (b *breaker) lastCause() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.cause
-}
-
-// fail counts a failure of the main store. If that opens the breaker, it is asked
-// in the background from now on.
-func (c *core) fail(err error, checks []store.Check) {
-	if !c.breaker.fail(c.clock.Now(), err) {
-		return
-	}
-	c.notify(Event{Open: true, Cause: err})
-	failed := store.Check{Key: strings.Clone(checks[0].Key), Spec: checks[0].Spec}
-	go c.recover(failed)
-}
-
-// recover asks the main store until it answers, and closes the breaker.
-func (c *core) recover(failed store.Check) {
-	b := &c.breaker
-	defer b.work.Done()
-	timer := time.NewTimer(pause())
-	defer timer.Stop()
-	for {
-		select {
-		case <-b.ctx.Done():
-			return
-		case <-timer.C:
-		}
-		if c.back(failed) {
-			c.notify(Event{})
-			b.open.Store(false)
-			return
-		}
-		timer.Reset(pause())
-	}
-}
-
-// pause is different every time, so that a fleet does not ask all at once.
-func pause() time.Duration { return probePause/2 + rand.N(probePause) }
-
-// back reports whether the main store answers in time: by the given probe, or a
-// peek at what failed last.
-func (c *core) back(failed store.Check) bool {
-	d := &deadline{Context: c.breaker.ctx, after: c.deadline}
-	var err error
-	switch {
-	case c.probe != nil:
-		err = c.probe(d)
-	case failed.Spec.Kind == algo.Concurrency:
-		failed.ID, failed.Hold = "probe", 1
-		err = c.handOver(d, store.Acquire, []store.Check{failed})
-	default:
-		err = c.handOver(d, store.Spend, []store.Check{failed})
-	}
-	_, late := d.end()
-	return err == nil && !late
 }

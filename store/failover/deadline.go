@@ -52,16 +52,32 @@ func (d *deadline) Value(key any) any {
 	return ctx.Value(key)
 }
 
-// end stops the timer. It reports whether anybody looked at the time, and whether
-// the store is to blame that it ran out: it had at least half of what it should.
-func (d *deadline) end() (looked, late bool) {
+// timing is what a deadline tells of a call.
+type timing uint8
+
+const (
+	unseen  timing = iota // nobody looked at the time
+	inTime                // it did not run out, or not by itself
+	hurried               // it ran out, but the caller had left little of it
+	late                  // it ran out, and the store is to blame
+)
+
+// end stops the timer and tells how it went. Who had at least half of the time that
+// it should is late. Below a tenth nobody is surprised.
+func (d *deadline) end() timing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.over = true
 	if d.armed == nil {
-		return false, false
+		return unseen
 	}
-	late = d.armed.Err() == context.DeadlineExceeded && d.given >= d.after/2
+	err := d.armed.Err()
 	d.cancel()
-	return true, late
+	switch {
+	case err != context.DeadlineExceeded || d.given < d.after/10:
+		return inTime
+	case d.given < d.after/2:
+		return hurried
+	}
+	return late
 }

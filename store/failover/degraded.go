@@ -39,6 +39,8 @@ func (c *core) decideLocally(ctx context.Context, op store.Op, checks []store.Ch
 		return nil
 	case store.Reserve, store.Acquire:
 		c.strayed.Store(true)
+	case store.Release:
+		c.released.add(checks)
 	}
 	err := c.local.Take(ctx, op, checks)
 	for i := range checks {
@@ -52,7 +54,7 @@ func (c *core) decideLocally(ctx context.Context, op store.Op, checks []store.Ch
 // adopt counts permits of the main store here, if they fit in; who holds them keeps
 // them in any case.
 func (c *core) adopt(ctx context.Context, check *store.Check) {
-	if check.Cost > 0 {
+	if check.Cost > 0 && !c.released.has(check) {
 		c.strayed.Store(true)
 		_ = c.local.Take(ctx, store.Acquire, []store.Check{*check})
 	}

@@ -57,7 +57,9 @@ type core struct {
 	singles     sync.Pool // of *[1]store.Check
 
 	running  atomic.Int64 // calls that were handed over
+	most     int64        // how many may be
 	strayed  atomic.Bool  // something that is named was taken in the local store
+	released released
 	degraded atomic.Int64
 	logged   atomic.Int64 // when
 	told     atomic.Int64 // how many were degraded then
@@ -74,12 +76,12 @@ func Deadline(d time.Duration) Option { return func(c *core) { c.deadline = d } 
 func Direct() Option { return func(c *core) { c.direct = true } }
 
 // Probe sets how to find out whether the main store is back. The default is to
-// peek at what failed last; a store that may answer that without the server needs
-// another way.
+// peek at what failed last and, by turns, at a key that nobody uses; a store that
+// may answer that without the server needs another way.
 func Probe(probe func(context.Context) error) Option { return func(c *core) { c.probe = probe } }
 
 // WithObserver tells observe of every change of state, one after the other. It
-// must be quick.
+// must be quick. It may call Close.
 func WithObserver(observe func(Event)) Option { return func(c *core) { c.observer = observe } }
 
 // WithLogger sends a line to l on every change of state and, at most once a
@@ -89,7 +91,7 @@ func WithLogger(l *slog.Logger) Option { return func(c *core) { c.logger = l } }
 // New returns a store that decides by main and, when that fails, by the policy
 // Local in local. Close ends what it may do in the background.
 func New(main, local store.Store, opts ...Option) (*Store, error) {
-	c := &core{main: main, local: local, deadline: DefaultDeadline, clock: clock.System()}
+	c := &core{main: main, local: local, deadline: DefaultDeadline, clock: clock.System(), most: maxRunning}
 	for _, o := range opts {
 		o(c)
 	}
@@ -129,8 +131,9 @@ func (s *Store) Stats() Stats {
 }
 
 // Close ends the search for a store that is down. The store can still be used, and
-// then always asks the main store.
+// then always asks the main store. An observer may still be hearing of a change that
+// came before.
 func (s *Store) Close() error {
-	s.breaker.close()
+	s.breaker.shut()
 	return nil
 }

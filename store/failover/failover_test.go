@@ -136,22 +136,29 @@ func TestFaults(t *testing.T) {
 }
 
 // TestCaller: who gives up gets his own error, and the store is not blamed, unless it
-// had time enough.
+// had time enough, or nobody gets an answer.
 func TestCaller(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		after time.Duration
-		err   error
-		opens bool
+		name    string
+		after   time.Duration
+		answers bool // others get one, now and then
+		err     error
+		opens   bool
 	}{
-		{"cancelled", 0, context.Canceled, false},
-		{"impatient", 10 * time.Millisecond, context.DeadlineExceeded, false},
-		{"patient enough", 30 * time.Millisecond, context.DeadlineExceeded, true},
+		{"cancelled", 0, false, context.Canceled, false},
+		{"hopeless", 4 * time.Millisecond, false, context.DeadlineExceeded, false},
+		{"impatient", 10 * time.Millisecond, true, context.DeadlineExceeded, false},
+		{"all impatient", 10 * time.Millisecond, false, context.DeadlineExceeded, true},
+		{"patient enough", 30 * time.Millisecond, false, context.DeadlineExceeded, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
-			w.main.set(nil, time.Hour, false)
-			for range 20 {
+			for i := range 100 {
+				if w.main.set(nil, time.Hour, false); c.answers && i%4 == 0 {
+					w.main.set(nil, 0, false)
+					w.spend(w.store)
+					w.main.set(nil, time.Hour, false)
+				}
 				ctx, cancel := context.WithCancel(t.Context())
 				if c.after > 0 {
 					ctx, cancel = context.WithTimeout(t.Context(), c.after)

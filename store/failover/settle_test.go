@@ -137,10 +137,6 @@ func TestPermits(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		w.heal()
-		time.Sleep(30 * time.Second)
-		if c := permit(store.Renew, "b"); !c.Verdict.Allowed || !c.Degraded {
-			t.Errorf("renewed after the outage: %+v", c)
-		}
 		if c := permit(store.Release, "b"); !c.Verdict.Allowed || !c.Degraded {
 			t.Errorf("released after the outage: %+v", c)
 		}

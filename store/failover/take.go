@@ -27,6 +27,24 @@ func (s *Store) Take(ctx context.Context, op store.Op, checks []store.Check) err
 	return err
 }
 
+// after does what remains when the main store has answered: it settles in the local
+// store what is there, and keeps it warm.
+func (s *Store) after(ctx context.Context, op store.Op, checks []store.Check) {
+	for i := range checks {
+		if checks[i].Degraded { // of an earlier call
+			checks[i].Degraded, checks[i].Blind = false, false
+		}
+	}
+	switch op {
+	case store.Reset:
+		_ = s.local.Take(ctx, op, checks) // memory of ours; the main store has done it
+	case store.Spend:
+		s.warm(ctx, checks)
+	case store.Commit, store.Renew, store.Release:
+		s.settle(ctx, op, checks)
+	}
+}
+
 // ask asks the main store. It reports whether that failed, so that the policy has
 // to decide; if not, err is the caller's.
 func (c *core) ask(ctx context.Context, op store.Op, checks []store.Check) (failed bool, err error) {
@@ -34,29 +52,49 @@ func (c *core) ask(ctx context.Context, op store.Op, checks []store.Check) (fail
 	if c.direct {
 		err = c.main.Take(d, op, checks)
 	} else {
-		err = c.handOver(d, op, checks)
+		err = c.handOver(d, op, checks, c.most)
 	}
-	looked, late := d.end()
-	if late {
-		c.fail(context.DeadlineExceeded, checks)
+	c.judge(ctx, d.end(), err, checks)
+	return err != nil && !isFault(err) && !errors.Is(err, store.ErrFull) && ctx.Err() == nil, err
+}
+
+// judge tells the breaker what a call says of the main store.
+func (c *core) judge(ctx context.Context, t timing, err error, checks []store.Check) {
+	b := &c.breaker
+	if t != unseen && !b.looks.Load() {
+		b.looks.Store(true)
+	}
+	if errors.Is(err, store.ErrState) {
+		b.blame(err)
 	}
 	switch {
-	case err == nil, errors.Is(err, store.ErrFull):
-		if looked && !late && c.breaker.suspect.Load() {
-			c.breaker.succeed(c.clock.Now())
+	case t == late: // whatever the answer was
+		c.fail(context.DeadlineExceeded, checks)
+	case isFault(err):
+	case answered(err):
+		if b.heard(t) {
+			b.succeed(c.clock.Now())
 		}
-		return false, err
-	case isFault(err), ctx.Err() != nil:
-		return false, err
-	case !late:
+	case t == hurried:
+		if b.hurry() {
+			c.fail(context.DeadlineExceeded, checks)
+		}
+	case ctx.Err() == nil:
 		c.fail(err, checks)
 	}
-	return true, err
+}
+
+// answered tells what only a store says that is well, even if it refuses.
+func answered(err error) bool {
+	return err == nil || errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrState)
 }
 
 // isFault tells the faults of the input, which may be found without the server.
 func isFault(err error) bool {
-	for _, fault := range [...]error{store.ErrKey, store.ErrCost, store.ErrID, store.ErrOp} {
+	if err == nil {
+		return false
+	}
+	for _, fault := range [...]error{store.ErrKey, store.ErrCost, store.ErrID, store.ErrOp, store.ErrTooMany} {
 		if errors.Is(err, fault) {
 			return true
 		}
@@ -67,48 +105,13 @@ func isFault(err error) bool {
 // byMark tells the operations that know by a mark what they give back.
 func byMark(op store.Op) bool { return op == store.Cancel || op == store.Return }
 
-// byName tells those that know it by its ID.
-func byName(op store.Op) bool {
-	return op == store.Commit || op == store.Renew || op == store.Release
-}
-
-// after does what remains when the main store has answered: it looks in the local
-// store for what the main one does not know, and keeps it warm.
-func (s *Store) after(ctx context.Context, op store.Op, checks []store.Check) {
-	for i := range checks {
-		if checks[i].Degraded { // of an earlier call
-			checks[i].Degraded, checks[i].Blind = false, false
-		}
-	}
-	switch {
-	case op == store.Reset:
-		_ = s.local.Take(ctx, op, checks) // memory of ours; the main store has done it
-	case byName(op) && s.strayed.Load():
-		for i := range checks {
-			if s.stray(ctx, op, &checks[i]) {
-				checks[i].Degraded = true
-			}
-		}
-	}
-	s.warm(ctx, op, checks)
-}
-
-// stray settles in the local store what the main one does not know.
-func (c *core) stray(ctx context.Context, op store.Op, check *store.Check) bool {
-	if check.Verdict.Allowed {
-		return false
-	}
-	one := []store.Check{*check}
-	if err := c.local.Take(ctx, op, one); err != nil || !one[0].Verdict.Allowed {
-		return false
-	}
-	*check = one[0]
-	return true
-}
-
 // maxRunning is how many calls to a store that ignores its context may be under
-// way, those that nobody waits for any more included.
-const maxRunning = 4096
+// way, those that nobody waits for any more included; and maxProbes how many more
+// may be asking whether it is back.
+const (
+	maxRunning = 4096
+	maxProbes  = 4096
+)
 
 // errBusy means that the main store hangs, and many calls with it.
 var errBusy = errors.New("failover: too many calls to the store are under way")
@@ -121,9 +124,10 @@ type call struct {
 }
 
 // handOver asks the main store in another goroutine and does not wait for longer
-// than the deadline, whatever the store does.
-func (c *core) handOver(d *deadline, op store.Op, checks []store.Check) error {
-	if c.running.Add(1) > maxRunning {
+// than the deadline, whatever the store does. There may be as many such calls as
+// most says.
+func (c *core) handOver(d *deadline, op store.Op, checks []store.Check, most int64) error {
+	if c.running.Add(1) > most {
 		c.running.Add(-1)
 		return errBusy
 	}

@@ -11,30 +11,31 @@ import (
 // share starts the outage with nothing left, and not with a fresh burst. What is
 // more than the share is not remembered: empty is empty.
 //
-// A reservation counts when it is settled, with what it really took.
-func (s *Store) warm(ctx context.Context, op store.Op, checks []store.Check) {
-	if s.policy != Local {
-		return
-	}
-	switch op {
-	case store.Spend:
-		for i := range checks {
-			if !checks[i].Verdict.Allowed {
-				return
-			}
+// A reservation counts when it is settled, with what it really took. A refund does
+// not: what is spent here may have been spent in an outage.
+func (s *Store) warm(ctx context.Context, checks []store.Check) {
+	for i := range checks {
+		if !checks[i].Verdict.Allowed {
+			return
 		}
-	case store.Commit:
-		op = store.Spend
-	case store.Refund:
-	default:
+	}
+	for i := range checks {
+		s.remember(ctx, &checks[i])
+	}
+}
+
+// remember spends in the local store what was spent in the main one, or what there is
+// left if that is less.
+func (s *Store) remember(ctx context.Context, c *store.Check) {
+	if s.policy != Local || c.Cost == 0 || !c.Verdict.Allowed || c.Degraded {
 		return
 	}
 	one := s.singles.Get().(*[1]store.Check)
-	for i := range checks {
-		c := &checks[i]
-		if c.Cost > 0 && c.Verdict.Allowed && !c.Degraded {
-			one[0] = store.Check{Key: c.Key, Spec: c.Spec, Cost: c.Cost}
-			_ = s.local.Take(ctx, op, one[:]) // what cannot be remembered is forgotten
+	one[0] = store.Check{Key: c.Key, Spec: c.Spec, Cost: c.Cost}
+	err := s.local.Take(ctx, store.Spend, one[:]) // what cannot be remembered is forgotten
+	if err == nil && !one[0].Verdict.Allowed {
+		if one[0].Cost = c.Spec.Remaining(one[0].Verdict); one[0].Cost > 0 {
+			_ = s.local.Take(ctx, store.Spend, one[:])
 		}
 	}
 	one[0] = store.Check{}

@@ -27,7 +27,7 @@ type Membership struct {
 	Group  string        // who divides limits with each other; the default is "sluice"
 	ID     string        // tells the instances apart; the default is random
 	Hold   time.Duration // after how long without a beat an instance counts as dead; the default is 3 s
-	Assume int           // how many live, until the registry has first been reached; the default is 1
+	Assume int           // how many live, until the registry has first been reached; the default is 1: this one has it all
 	Logger *slog.Logger  // hears of changes and of a registry that cannot be reached
 }
 
@@ -51,7 +51,7 @@ type Member struct {
 	missed   bool          // the last beat failed; belongs to who beats
 	stop     context.CancelFunc
 	done     chan struct{}
-	close    sync.Once
+	leaving  sync.Once
 	left     error
 }
 
@@ -83,9 +83,10 @@ func Join(ctx context.Context, registry Registry, as Membership) (*Member, error
 	}
 	m := &Member{Membership: as, registry: registry, done: make(chan struct{})}
 	m.share.Store(pack(0, as.Assume))
+	next := time.NewTimer(m.pause())
 	m.beat(ctx)
 	ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
-	go m.run(ctx)
+	go m.run(ctx, next)
 	return m, nil
 }
 
@@ -98,32 +99,36 @@ func (m *Member) Share() (rank, live int) {
 	return int(s >> 32), int(s & (1<<32 - 1))
 }
 
-// run beats until the member is closed.
-func (m *Member) run(ctx context.Context) {
+// run beats until the member is closed. The pause runs from the start of a beat, so
+// that one without an answer does not put off the next.
+func (m *Member) run(ctx context.Context, next *time.Timer) {
 	defer close(m.done)
-	timer := time.NewTimer(m.pause())
-	defer timer.Stop()
+	defer next.Stop()
 	for {
 		select {
-		case <-timer.C:
+		case <-next.C:
+			next.Reset(m.pause())
 			m.beat(ctx)
-			timer.Reset(m.pause())
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// pause is a third of the hold time, so that two beats may be lost, give or take
-// a tenth, so that instances that started together do not beat together.
+// pause is a quarter of the hold time, give or take a tenth, so that instances that
+// started together do not beat together. Two beats may be lost: the third comes after
+// at most 3·1.1/4 of the hold time, and is answered within a sixth of it, or lost too.
 func (m *Member) pause() time.Duration {
-	third := m.Hold / 3
-	return third - third/10 + mathrand.N(third/5+1)
+	quarter := m.Hold / 4
+	return quarter - quarter/10 + mathrand.N(quarter/5+1)
 }
+
+// patience is how long a beat may take.
+func (m *Member) patience() time.Duration { return m.Hold / 6 }
 
 // beat says that this instance lives. Without an answer it keeps its share.
 func (m *Member) beat(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, m.Hold/3)
+	ctx, cancel := context.WithTimeout(ctx, m.patience())
 	defer cancel()
 	rank, live, err := m.registry.Beat(ctx, m.Group, m.ID, m.Hold)
 	if err == nil && (rank < 0 || rank >= live || live > maxLive) {
@@ -146,7 +151,7 @@ func (m *Member) beat(ctx context.Context) {
 
 // Close leaves the group, so that the others take over this instance's share.
 func (m *Member) Close() error {
-	m.close.Do(func() {
+	m.leaving.Do(func() {
 		m.stop()
 		<-m.done
 		ctx, cancel := context.WithTimeout(context.Background(), m.Hold/3)

@@ -96,7 +96,7 @@ func wantShare(t testing.TB, m *split.Member, rank, live int) {
 
 const (
 	hold  = 3 * time.Second
-	beat  = hold / 3
+	beat  = hold / 4
 	pause = beat + beat/10 // the longest time between two beats
 )
 

@@ -25,7 +25,8 @@ func (f Fixed) Share() (rank, live int) { return f.Rank, f.Live }
 
 // Store enforces this instance's share of every limit in another store, which is
 // this instance's own. Callers go on naming the whole limit and reading verdicts
-// by it: Remaining and RetryAfter are this instance's.
+// by it: Remaining and RetryAfter are this instance's. Of permits, Remaining is the
+// whole limit less those that are in flight here, so that the difference is right.
 //
 // A cost above the whole share is denied as one that can never be admitted: no
 // wait at this instance would help.
@@ -94,7 +95,7 @@ func (s *Store) Take(ctx context.Context, op store.Op, checks []store.Check) err
 		c.Spec = share.At(now)
 	}
 	err := s.local.Take(ctx, op, checks)
-	decided := err == nil && (op == store.Spend || op == store.Reserve || op == store.Lease)
+	decided := err == nil && (op == store.Spend || op == store.Reserve || op == store.Lease || op == store.Acquire)
 	for i := range checks {
 		c, by := &checks[i], checks[i].Spec
 		c.Spec = parts[i].whole

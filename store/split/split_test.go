@@ -35,15 +35,19 @@ type world struct {
 
 func newWorld(t testing.TB, live int) *world {
 	w := &world{t: t, now: time.Unix(1_700_000_000, 0)}
-	clock := func() time.Time { return w.now }
 	for rank := range live {
-		share := &split.Fixed{Rank: rank, Live: live}
-		local := memstore.New(memstore.WithClock(clock))
-		logger := slog.New(slog.NewTextHandler(&w.log, nil))
-		w.shares = append(w.shares, share)
-		w.stores = append(w.stores, split.New(local, share, split.WithClock(clock), split.WithLogger(logger)))
+		w.start(&split.Fixed{Rank: rank, Live: live})
 	}
 	return w
+}
+
+// start adds an instance.
+func (w *world) start(share *split.Fixed) {
+	clock := func() time.Time { return w.now }
+	local := memstore.New(memstore.WithClock(clock))
+	logger := slog.New(slog.NewTextHandler(&w.log, nil))
+	w.shares = append(w.shares, share)
+	w.stores = append(w.stores, split.New(local, share, split.WithClock(clock), split.WithLogger(logger)))
 }
 
 // take spends at one instance and returns the check with its answer.
