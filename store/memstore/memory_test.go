@@ -30,7 +30,6 @@ func logOf(t testing.TB, n int64) *algo.Spec {
 func TestBytesAreTrue(t *testing.T) {
 	specs := everyKind(t, 1000)
 	log := logOf(t, 1000)
-	window := compile(t, algo.Spec{Kind: algo.SlidingWindow, Count: 1000, Period: hour, Sub: 10})
 	const most = 6 << 20
 	for name, fill := range map[string]func(w *world){
 		"words": func(w *world) {
@@ -56,22 +55,6 @@ func TestBytesAreTrue(t *testing.T) {
 		"words at the cap": func(w *world) {
 			for i := range 150_000 {
 				w.one(fmt.Sprint("k", i), specs[0], 1, 0)
-			}
-		},
-		"windows, then words": func(w *world) {
-			for i := range 60_000 {
-				w.one(fmt.Sprint("window ", i), window, 1, 0)
-			}
-			for i := range 150_000 {
-				w.one(fmt.Sprint("k", i), specs[0], 1, 0)
-			}
-		},
-		"words, then windows": func(w *world) {
-			for i := range 100_000 {
-				w.one(fmt.Sprint("k", i), specs[0], 1, 0)
-			}
-			for i := range 12_000 {
-				w.one(fmt.Sprint("window ", i), window, 1, 0)
 			}
 		},
 		"reservations": func(w *world) {
@@ -100,6 +83,36 @@ func TestBytesAreTrue(t *testing.T) {
 			}
 			runtime.KeepAlive(w)
 		})
+	}
+}
+
+// TestCapHoldsInAnyOrder: memory that states have left is not taken a second time by
+// keys of another sort.
+func TestCapHoldsInAnyOrder(t *testing.T) {
+	const most = 1 << 20
+	window := compile(t, algo.Spec{Kind: algo.SlidingWindow, Count: 1000, Period: hour, Sub: 10})
+	for _, windowsFirst := range []bool{true, false} {
+		before := heap()
+		w := newWorld(t, MaxBytes(most))
+		windows := func(n int) {
+			for i := range n {
+				w.one(fmt.Sprint("window ", i), window, 1, 0)
+			}
+		}
+		if windowsFirst {
+			windows(7000)
+		}
+		for i := range 20_000 {
+			w.one(fmt.Sprint("k", i), perHour(t, 10), 1, 0)
+		}
+		if !windowsFirst {
+			windows(1000)
+		}
+		onHeap, said := heap()-before, w.Stats().Bytes
+		if said > most || onHeap > most*11/10 {
+			t.Errorf("windows first %v: %d bytes, the store says %d, the cap is %d", windowsFirst, onHeap, said, most)
+		}
+		runtime.KeepAlive(w)
 	}
 }
 
