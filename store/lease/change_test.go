@@ -3,6 +3,7 @@ package lease_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/sluice-limiter/sluice/algo"
 	"github.com/sluice-limiter/sluice/algo/algotest"
@@ -32,6 +33,8 @@ func TestChangedLimit(t *testing.T) {
 	})
 }
 
+// TestResetAndRefund: what is refunded can be spent again, here at once, and with
+// a window everywhere when the lease has ended.
 func TestResetAndRefund(t *testing.T) {
 	for _, def := range []algo.Spec{thousands, hourly} {
 		in(t, def, func(t *testing.T, m *member) {
@@ -41,10 +44,17 @@ func TestResetAndRefund(t *testing.T) {
 				t.Errorf("after a reset %d are left", left)
 			}
 			m.warm()
-			before := m.left()
-			m.take(store.Refund, store.Check{Key: "k", Spec: m.fleet.spec, Cost: 10})
-			if left := m.left(); left < before+10 || left > 10_000 {
-				t.Errorf("%d left, a refund of 10 makes it %d", before, left)
+			peek := func() int64 {
+				return m.fleet.spec.Remaining(m.take(store.Spend, store.Check{Key: "k", Spec: m.fleet.spec})[0].Verdict)
+			}
+			before := peek()
+			m.take(store.Refund, store.Check{Key: "k", Spec: m.fleet.spec, Cost: 4})
+			if left := peek(); left != before+4 {
+				t.Errorf("%d left, a refund of 4 makes it %d", before, left)
+			}
+			time.Sleep(2 * lease.DefaultAge)
+			if left := m.left(); left != 10_000-16 && def.Kind == algo.FixedWindow {
+				t.Errorf("20 were spent and 4 refunded, %d are left", left)
 			}
 		})
 	}

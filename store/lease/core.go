@@ -9,12 +9,15 @@ import "sync/atomic"
 type core struct {
 	plan *plan
 	cur  atomic.Pointer[lot]
-	next *lot
+	next *lot       // only seen under the lock
+	past *lot       // was used up last, and may get something back from a refund
 	used []leftover // lots that ended with something left that may be given back
 
 	want   int64 // size of the next batch; 1 means that the key is not worth a lease
 	era    int64 // how often the lease was dropped: an answer to an older request is void
-	sent   int64 // when the newest request was sent
+	lost   int64 // what was granted before this era, the store has forgotten
+	asking int64 // the most that the request under way can bring
+	sent   int64 // when the newest request was sent; 0 if the lease was dropped since
 	short  bool  // its answer was less than wanted
 	hungry bool  // somebody went without
 	rest   int64 // no new request before this instant
@@ -42,36 +45,45 @@ func (c *core) take(now, cost int64) (payment, bool) {
 	return payment{lot: l, cost: cost, left: left}, ok
 }
 
-// pay spends cost, if need be out of two lots: the rest of the current one, and
-// the next. A peek, cost 0, is answered if there is anything to spend.
+// pay spends cost. A peek, cost 0, is answered if there is anything to spend.
 func (c *core) pay(now, cost int64) (payment, bool) {
 	c.turn(now)
-	if cost == 0 {
-		l := c.cur.Load()
-		if !l.useful(now) {
-			return payment{}, false
-		}
-		return payment{lot: l, left: l.left.Load()}, true
+	if cost > 0 {
+		return c.draw(now, cost)
 	}
+	l := c.cur.Load()
+	if !l.useful(now) {
+		return payment{}, false
+	}
+	return payment{lot: l, left: l.left.Load()}, true
+}
+
+// draw spends cost, if need be out of two lots: the rest of the current one, and
+// the next. Those who hold no lock see nothing of the next one before [core.turn].
+func (c *core) draw(now, cost int64) (payment, bool) {
 	if p, ok := c.take(now, cost); ok || c.next == nil {
 		return p, ok
 	}
-	old := c.cur.Load() // there is no next without a current one
-	part := min(old.left.Load(), cost-1)
-	if _, ok := old.take(now, part); !ok {
-		return payment{}, false // spent meanwhile, without the lock
+	p := payment{cost: cost}
+	if l := c.cur.Load(); l.useful(now) {
+		p.old, p.part = l, min(l.left.Load(), cost-1)
+		if _, ok := l.take(now, p.part); !ok {
+			return payment{}, false // spent meanwhile, without the lock
+		}
 	}
-	left, ok := c.next.take(now, cost-part)
+	left, ok := c.next.take(now, cost-p.part)
 	if !ok {
-		old.left.Add(part)
+		c.putBack(p.old, p.part)
 		return payment{}, false
 	}
-	return payment{lot: c.next, old: old, cost: cost, part: part, left: left}, true
+	p.lot, p.left = c.next, left
+	return p, true
 }
 
-// undo puts a payment back. What came from a lot that has ended meanwhile may
-// be given back to the store.
+// undo puts a payment back that was held. What came from a lot that has ended
+// meanwhile may be given back to the store.
 func (c *core) undo(p payment) {
+	p.settle()
 	c.putBack(p.lot, p.cost-p.part)
 	c.putBack(p.old, p.part)
 }
@@ -85,35 +97,31 @@ func (c *core) putBack(l *lot, amount int64) {
 	}
 }
 
-// turn puts the next lot in the place of a current one that is of no use.
+// turn puts the next lot in the place of a current one that is of no use, or of
+// none.
 func (c *core) turn(now int64) {
-	if l := c.cur.Load(); l != nil && !l.useful(now) {
-		c.retire(l, now)
+	for l := c.cur.Load(); !l.useful(now) && (l != nil || c.next != nil); l = c.cur.Load() {
+		if l != nil {
+			c.retire(l, now)
+		}
 		c.cur.Store(c.next)
 		c.next = nil
-		if c.cur.Load() != nil {
-			c.turn(now)
-		}
 	}
 }
 
 // retire ends a lot. What it had left tells how much demand there was.
 func (c *core) retire(l *lot, now int64) {
-	unused := l.close()
-	if unused == 0 {
-		return
-	}
-	if now-l.sent >= c.plan.life/2 {
+	if unused := l.left.Load(); unused == 0 {
+		c.past = l
+	} else if now-l.sent >= c.plan.life/2 {
 		c.want = max(1, min(c.want, (l.size-unused)/2))
 	}
-	if c.plan.returns && len(c.used) < maxUsed {
-		c.used = append(c.used, leftover{l, unused})
-	}
+	c.giveUp(l)
 }
 
 // giveUp ends a lot without learning about demand from it.
 func (c *core) giveUp(l *lot) {
-	if unused := l.close(); unused > 0 && c.plan.returns && len(c.used) < maxUsed {
+	if unused := l.close(); unused > 0 && l.era >= c.lost && c.plan.returns && len(c.used) < maxUsed {
 		c.used = append(c.used, leftover{l, unused})
 	}
 }
@@ -146,10 +154,10 @@ func (c *core) drop(back bool) {
 		}
 	}
 	if !back {
-		c.used = nil
+		c.used, c.lost = nil, c.era
 	}
 	c.cur.Store(nil)
-	c.next = nil
+	c.next, c.past, c.sent = nil, nil, 0
 	c.rest, c.off, c.count = 0, 0, 0
 }
 
@@ -161,4 +169,4 @@ func (c *core) leftovers() []leftover {
 }
 
 // idle reports whether there is nothing to watch over.
-func (c *core) idle() bool { return c.cur.Load() == nil && len(c.used) == 0 }
+func (c *core) idle() bool { return c.cur.Load() == nil && c.next == nil && len(c.used) == 0 }

@@ -30,7 +30,9 @@ func (c *core) refill(now, granted int64) *lot {
 	if granted == all {
 		granted = r.want
 	}
-	return c.answer(now+1_000, r, grant{granted: granted, verdict: algo.Verdict{Allowed: true, Z: 1e9}})
+	l := c.answer(now+1_000, r, grant{granted: granted, verdict: algo.Verdict{Allowed: true, Z: 1e9}})
+	c.turn(now + 1_000)
+	return l
 }
 
 // TestPayFromTwo: the rest of one lot and the beginning of the next pay for one
@@ -43,6 +45,7 @@ func TestPayFromTwo(t *testing.T) {
 	if !ok || p.part != 3 || p.left != 8 {
 		t.Fatalf("%v: %+v", ok, p)
 	}
+	p.hold()
 	c.undo(p)
 	if _, ok := c.pay(3_000, 14); ok {
 		t.Error("14 of 13")
@@ -75,6 +78,7 @@ func TestUndoAfterTheEnd(t *testing.T) {
 	c := newCore(t, perHour)
 	c.refill(1_000, 8)
 	p, _ := c.pay(3_000, 5)
+	p.hold()
 	if used := c.expire(100_000, 0); len(used) != 1 || used[0].unused != 3 {
 		t.Fatalf("%+v", used)
 	}
@@ -111,6 +115,7 @@ func TestDeadline(t *testing.T) {
 		l := newCore(t, c.def)
 		r := l.ask(7_000, 1, 0)
 		lot := l.answer(7_100, r, grant{granted: 5, verdict: algo.Verdict{Allowed: true, Z: c.turn}})
+		l.turn(7_100)
 		if want := 7_000 + c.age - c.age/1_000 - 1; lot.until != want {
 			t.Errorf("ends at %d, want %d", lot.until, want)
 		}
@@ -189,12 +194,29 @@ func TestShortAnswers(t *testing.T) {
 }
 
 // TestVoidAnswer: an answer to a request from before the lease was dropped
-// gives nothing, and nothing of it is given back.
+// gives nothing. It is given back, unless a reset was among the reasons.
 func TestVoidAnswer(t *testing.T) {
-	c := newCore(t, perHour)
-	r := c.ask(1_000, 1, 0)
-	c.drop(false)
-	if l := c.answer(2_000, r, grant{granted: 8, verdict: algo.Verdict{Allowed: true, Z: 1e9}}); l != nil || !c.idle() {
-		t.Errorf("%+v", l)
+	for _, c := range []struct {
+		drops []bool
+		want  int64
+	}{
+		{[]bool{true}, 8},
+		{[]bool{true, true}, 8},
+		{[]bool{false}, 0},
+		{[]bool{false, true}, 0},
+	} {
+		l := newCore(t, perHour)
+		r := l.ask(1_000, 1, 0)
+		for _, back := range c.drops {
+			l.drop(back)
+		}
+		lot := l.answer(2_000, r, grant{granted: 8, verdict: algo.Verdict{Allowed: true, Z: 1e9}})
+		unused := int64(0)
+		for _, u := range l.leftovers() {
+			unused += u.unused
+		}
+		if lot != nil || unused != c.want || !l.idle() {
+			t.Errorf("%v: %+v, %d given back, want %d", c.drops, lot, unused, c.want)
+		}
 	}
 }

@@ -31,5 +31,6 @@ func (s *Store) Describe(of *algo.Spec) string {
 	return b.String()
 }
 
-// most is what an instance can hold: the rest of a batch, and the next one.
-func (p *plan) most() int64 { return 2 * p.cap }
+// most is what an instance can hold: the rest of a batch, the next one, and a
+// third under way for somebody for whom both were not enough.
+func (p *plan) most() int64 { return 3 * p.cap }

@@ -15,6 +15,9 @@
 // only when the store itself denies it.
 //
 // Token buckets, fixed windows and sliding windows are leased. Everything else
-// goes to the inner store as it is, and so do requests that accept to wait,
-// reservations, peeks, and costs above the greatest batch.
+// goes to the inner store, and so do requests that accept to wait, reservations,
+// and costs above the greatest batch; for buckets in strict mode the store decides
+// them, too, by the smaller burst that leaves room for leases. A peek is answered
+// here while there are tokens, else by the store. A refund goes to the lease that
+// was spent from, and what does not fit there to the store.
 package lease

@@ -119,7 +119,7 @@ func (e *entry) ask(now int64) request {
 func (e *entry) serve(now int64) {
 	served := 0
 	for _, w := range e.queue {
-		p, ok := e.core.pay(now, w.cost)
+		p, ok := e.core.draw(now, w.cost)
 		if !ok {
 			break
 		}
@@ -129,19 +129,31 @@ func (e *entry) serve(now int64) {
 	e.queue = slices.Delete(e.queue, 0, served)
 }
 
-// refuse answers those of the waiters whom the store's answer v leaves no
-// hope: they came before the store was asked, and by its own account at that
-// instant it has no more for them. Those for whom there may be something, or
-// about whom v says nothing, stay.
-func (e *entry) refuse(r request, v algo.Verdict) {
+// resolve answers the waiters as far as the store's answer v to the request goes,
+// before others see what it granted. Those for whom there are tokens here are paid, unless somebody stays who
+// came before them. Those whom v leaves no hope are denied: they came before the
+// store was asked, and by its own account at that instant there was no more for
+// them, here or there. Those for whom there may be something, or about whom v
+// says nothing, stay.
+func (e *entry) resolve(now int64, r request, v algo.Verdict) {
 	p, kept := e.core.plan, e.queue[:0]
 	room := p.spec.Remaining(v)
+	here := int64(0) // of the tokens here, what is left for those who stay
 	for _, w := range e.queue {
+		if len(kept) == 0 {
+			if pay, ok := e.core.draw(now, w.cost); ok {
+				w.done <- reply{how: paid, pay: pay}
+				continue
+			}
+			here = e.core.held(now)
+		}
 		switch {
 		case !w.asked:
-		case w.cost <= room:
-			room -= w.cost
-			v = p.spec.Moved(v, w.cost)
+		case w.cost <= here+room:
+			there := max(0, w.cost-here)
+			here -= w.cost - there
+			room -= there
+			v = p.spec.Moved(v, there)
 		default:
 			if answer, ok := p.denial(r, v, w.cost); ok {
 				w.done <- answer
@@ -152,6 +164,7 @@ func (e *entry) refuse(r request, v algo.Verdict) {
 	}
 	clear(e.queue[len(kept):])
 	e.queue = kept
+	e.core.turn(now)
 }
 
 // denial is the reply to a waiter for whom the store's answer v to the request

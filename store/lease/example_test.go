@@ -55,10 +55,10 @@ func ExampleStore_Describe() {
 	limit, _ := algo.Compile(algo.Spec{Kind: algo.TokenBucket, Count: 1_000_000, Period: 1e6, Burst: 100_000})
 	fmt.Println(lavish.Describe(limit))
 	// Output:
-	// leased for up to 50ms in batches of up to 5000; strict: all instances together stay within the limit, for which 50000 of the burst of 100000 are kept back and a cost above 50000 is never admitted; when the store denies, each other instance may hold up to 10000 unused, for at most 50ms
-	// leased for up to 50ms in batches of up to 100; a lease ends with its window; all instances together stay within 1000; when the store denies, each other instance may hold up to 200 unused, for at most 50ms
+	// leased for up to 50ms in batches of up to 5000; strict: all instances together stay within the limit, for which 50000 of the burst of 100000 are kept back and a cost above 50000 is never admitted; when the store denies, each other instance may hold up to 15000 unused, for at most 50ms
+	// leased for up to 50ms in batches of up to 100; a lease ends with its window; all instances together stay within 1000; when the store denies, each other instance may hold up to 300 unused, for at most 50ms
 	// leases are off: the greatest batch would be below 2; every request goes to the store
 	// leases are off: the age of a lease would cost more than half of the burst; every request goes to the store
 	// leases are off: this algorithm is not leased; every request goes to the store
-	// leased for up to 50ms in batches of up to 10000; full burst: all instances together exceed the limit by at most 50000; when the store denies, each other instance may hold up to 20000 unused, for at most 50ms
+	// leased for up to 50ms in batches of up to 10000; full burst: all instances together exceed the limit by at most 50000; when the store denies, each other instance may hold up to 30000 unused, for at most 50ms
 }

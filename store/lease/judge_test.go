@@ -29,6 +29,15 @@ func (j *judge) admit(w *world, cost int64) {
 	}
 }
 
+// refund is what a store that admits everything itself would make of it.
+func (j *judge) refund(w *world, cost int64) {
+	if w.scope.limit.Kind == algo.TokenBucket {
+		j.level = max(0, j.level-cost)
+	} else {
+		j.count[0] = max(0, j.count[0]-cost)
+	}
+}
+
 // open notes which window the store is in, if its first hit decides.
 func (j *judge) open(w *world) {
 	if w.scope.limit.FirstHit {

@@ -28,7 +28,7 @@ func TestTransparent(t *testing.T) {
 			t.Fatal(err)
 		}
 		return s
-	}, storetest.Steps(2_000))
+	}, storetest.Steps(1_000))
 }
 
 func TestSettings(t *testing.T) {

@@ -25,6 +25,8 @@ type scope struct {
 	costs []int64
 	wants []int64
 	holds bool  // requests over several limits, too
+	backs bool  // and refunds
+	reset bool  // and resets, by the only instance
 	bound int64 // of a bucket's level, or of a window's count
 
 	plan   *plan
@@ -126,6 +128,8 @@ func (w *world) moves() []move {
 		add(lots, "takes", w.scope.costs...)
 		add(lots && w.scope.holds && n.held.lot == nil, "takes for a while", w.scope.costs...)
 		add(n.held.lot != nil, "undoes", n.held.cost)
+		add(w.scope.reset, "resets", 0)
+		add(w.scope.backs && (lots || n.core.past != nil), "refunds", w.scope.costs...)
 		add(i == 0, "asks the store for", w.scope.costs...)
 		add(!n.sent, "sends for", w.scope.wants...)
 		add(n.sent && !n.done, "is granted", n.req.want)
@@ -157,6 +161,10 @@ func (w *world) make(m move) bool {
 		return w.hold(n, m.n)
 	case "undoes":
 		return w.undo(n)
+	case "resets":
+		return w.reset(n)
+	case "refunds":
+		return w.refund(n, m.n)
 	case "asks the store for":
 		return w.direct(m.n)
 	case "sends for":

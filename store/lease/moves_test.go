@@ -16,13 +16,32 @@ func (w *world) take(n *node, cost int64) bool {
 
 // hold takes for a decision over several limits that another will deny.
 func (w *world) hold(n *node, cost int64) (ok bool) {
-	n.held, ok = n.core.pay(w.now+n.skew, cost)
+	if n.held, ok = n.core.pay(w.now+n.skew, cost); ok {
+		n.held.hold()
+	}
 	return ok
 }
 
 func (w *world) undo(n *node) bool {
 	n.core.undo(n.held)
 	n.held = payment{}
+	return true
+}
+
+// refund gives back what was spent last, as far as the lease takes it.
+func (w *world) refund(n *node, cost int64) bool {
+	back := n.core.refund(w.now+n.skew, cost)
+	n.core.turn(w.now + n.skew)
+	w.judge.refund(w, back)
+	return back > 0
+}
+
+// reset forgets everything. What is on its way back at this moment is not looked
+// at: the store cannot tell it.
+func (w *world) reset(n *node) bool {
+	n.core.drop(false)
+	w.state, w.judge = algo.State{}, judge{}
+	w.mail = slices.DeleteFunc(w.mail, func(m mail) bool { return m.give })
 	return true
 }
 
@@ -61,6 +80,7 @@ func (w *world) answer(n *node) bool {
 	if l != nil && w.scope.tamper != nil {
 		w.scope.tamper(l)
 	}
+	n.core.turn(w.now + n.skew)
 	n.sent, n.done, n.req, n.grant = false, false, request{}, grant{}
 	return true
 }
@@ -100,7 +120,7 @@ func (w *world) deliver(i int) bool {
 	m := w.mail[i]
 	w.mail = slices.Delete(w.mail, i, i+1)
 	if m.give {
-		algo.Return(w.scope.plan.spec, &w.state, w.now, m.cost, m.at, m.mark)
+		algo.Return(w.scope.plan.spec, &w.state, w.now, m.cost, m.at, m.mark, algo.Uncounted)
 	} else {
 		w.lease(request{cost: 1, want: m.cost})
 	}

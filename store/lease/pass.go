@@ -26,39 +26,50 @@ func (s *Store) pass(ctx context.Context, op store.Op, checks []store.Check) err
 	return err
 }
 
-// reset forgets the keys, and then whatever was leased of them here.
+// reset forgets the keys, and whatever was leased of them here: before, so that
+// none of it is given back to a store that has forgotten it, and after, since it
+// may have been leased anew in between.
 func (s *Store) reset(ctx context.Context, checks []store.Check) error {
-	if err := s.pass(ctx, store.Reset, checks); err != nil {
-		return err
-	}
-	s.forget(checks, false)
-	return nil
+	s.forget(checks)
+	err := s.pass(ctx, store.Reset, checks)
+	s.forget(checks)
+	return err
 }
 
-// refund gives cost back. What is leased here counts as spent at the store, and
-// must not be given back twice: it is given up first.
-func (s *Store) refund(ctx context.Context, checks []store.Check) error {
-	if err := s.giveBack(ctx, s.forget(checks, true)); err != nil {
-		return err
-	}
-	return s.pass(ctx, store.Refund, checks)
-}
-
-// forget drops the leases of the checks' keys, and returns what may be given
-// back of them if back is set.
-func (s *Store) forget(checks []store.Check, back bool) (returns []store.Check) {
+func (s *Store) forget(checks []store.Check) {
 	for i := range checks {
-		e := s.table.find(checks[i].Key, checks[i].Spec.Shape())
-		if e == nil {
-			continue
+		if e := s.table.find(checks[i].Key, checks[i].Spec.Shape()); e != nil {
+			e.mu.Lock()
+			e.core.drop(false)
+			e.dry.Store(0)
+			e.mu.Unlock()
 		}
-		e.mu.Lock()
-		e.core.drop(back)
-		e.dry.Store(0)
-		returns = e.collect(returns, e.core.leftovers())
-		e.mu.Unlock()
 	}
-	return returns
+}
+
+// refund gives cost back: to the lots that it was spent from, if they are alive,
+// and the rest to the store.
+func (s *Store) refund(ctx context.Context, checks []store.Check) error {
+	var returns, rest []store.Check
+	for _, c := range checks {
+		if e := s.table.find(c.Key, c.Spec.Shape()); e != nil && c.Cost > 0 {
+			e.mu.Lock()
+			c.Cost = e.refund(s.clock.Now(), c.Cost)
+			returns = e.collect(returns, e.core.leftovers())
+			e.mu.Unlock()
+			if c.Cost == 0 {
+				continue
+			}
+		}
+		rest = append(rest, c)
+	}
+	if err := s.giveBack(ctx, returns); err != nil {
+		return err
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	return s.pass(ctx, store.Refund, rest)
 }
 
 // collect adds the checks that give leftovers of the entry back.

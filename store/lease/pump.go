@@ -110,11 +110,10 @@ func (s *Store) receive(e *entry, r request, c *store.Check) {
 	case l == nil && c.Granted > 0: // the window turned meanwhile
 		return
 	}
-	e.serve(now)
-	e.refuse(r, c.Verdict)
+	e.resolve(now, r, c.Verdict)
 	p := e.core.plan
 	if d, known := p.denial(r, c.Verdict, 1); known && p.spec.RetryAfter(d.verdict) > p.pause {
-		e.dry.Store(e.core.sent + p.spec.RetryAfter(d.verdict))
+		e.dry.Store(r.sent + p.spec.RetryAfter(d.verdict))
 	}
 }
 

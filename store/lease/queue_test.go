@@ -50,8 +50,7 @@ func (e *entry) decide(state *algo.State, late ...*waiter) {
 		g.granted = 0
 	}
 	e.core.answer(2_000, r, g)
-	e.serve(2_000)
-	e.refuse(r, g.verdict)
+	e.resolve(2_000, r, g.verdict)
 }
 
 // spent is a state of which so much is left.
@@ -85,6 +84,8 @@ func TestInOrder(t *testing.T) {
 		{"nothing in a sliding window", slide, 0, []int64{2, 3, 2, 1}, "dsdw"},
 		{"half, by halving, and a rest", tenThousand, 7, []int64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, "pppppwwddd"},
 		{"the first is too large", perHour, 3, []int64{4, 1, 2, 1}, "dwwd"},
+		{"one in between is too large", perHour, 4, []int64{2, 5, 1}, "pdp"},
+		{"what is here and what is there", perHour, 7, []int64{2, 4, 2, 1, 2}, "pwdwd"},
 	} {
 		e, everyone := crowd(t, c.def, c.costs...)
 		e.decide(spent(e.core.plan.spec, c.left))

@@ -8,7 +8,7 @@ import "github.com/sluice-limiter/sluice/algo"
 // request asks the store for tokens.
 type request struct {
 	cost, want int64 // at least, and at most
-	era        int64
+	sent, era  int64
 }
 
 // grant is the store's answer.
@@ -52,34 +52,41 @@ func (c *core) ask(now, cost, queued int64) request {
 		c.want = min(max(2*c.want, queued), c.plan.cap)
 	}
 	c.hungry, c.sent = false, now
-	return request{cost: max(1, cost), want: max(cost, min(max(c.want, queued), c.plan.cap)), era: c.era}
+	c.asking = max(cost, min(max(c.want, queued), c.plan.cap))
+	return request{cost: max(1, cost), want: c.asking, sent: now, era: c.era}
 }
 
 // fail ends a request that got no answer. What it may have spent is lost.
 func (c *core) fail(now int64) {
-	c.short, c.rest = true, now+c.plan.pause
+	c.short, c.rest, c.asking = true, now+c.plan.pause, 0
 }
 
 // answer ends a request. It returns the new lot, or nil if nothing was granted,
-// or too late, or to a lease that was dropped since.
+// or too late, or to a lease that was dropped since: then it may be given back.
+// The lot is next in line, for those who wait; [core.turn] lets others see it.
 func (c *core) answer(now int64, r request, g grant) *lot {
+	c.asking = 0
+	l := &lot{
+		until: c.plan.deadline(r.sent, g.verdict), sent: r.sent, era: r.era, size: g.granted, low: g.granted / 2,
+		at: g.at, mark: g.mark, answer: c.plan.outward(g.verdict),
+	}
+	l.left.Store(g.granted)
+	if r.era != c.era {
+		c.giveUp(l)
+		return nil
+	}
 	c.short = g.granted < r.want
 	if c.short {
 		c.want = max(2, min(c.want/2, max(g.granted, 2)))
 		if g.granted < enough {
-			c.rest = c.sent + c.plan.pause
+			c.rest = r.sent + c.plan.pause
 		}
 	}
-	if g.granted == 0 || r.era != c.era {
+	if g.granted == 0 {
 		return nil
 	}
-	l := &lot{
-		until: c.plan.deadline(c.sent, g.verdict), sent: c.sent, size: g.granted, low: g.granted / 2,
-		at: g.at, mark: g.mark, answer: c.plan.outward(g.verdict),
-	}
-	l.left.Store(g.granted)
 	if now >= l.until {
-		if now-c.sent >= c.plan.age/2 {
+		if now-r.sent >= c.plan.age/2 {
 			c.want, c.off = 1, now+20*c.plan.age
 		}
 		c.giveUp(l)
@@ -97,8 +104,5 @@ func (c *core) put(l *lot, now int64) {
 		c.giveUp(c.cur.Load())
 		c.cur.Store(c.next)
 	}
-	if c.next = l; c.cur.Load() == nil {
-		c.cur.Store(l)
-		c.next = nil
-	}
+	c.next = l
 }

@@ -23,32 +23,45 @@ var (
 	both    = []int64{1, 2}
 )
 
+// soak tells a run that may take long; it looks at more of everything.
+var soak, more = os.Getenv("SLUICE_SOAK") != "", min(1, len(os.Getenv("SLUICE_SOAK")))
+
 // TestNoStateBeyondTheBound visits every state of small worlds, however long
 // they run, and finds none in which more was admitted than the limit allows.
 func TestNoStateBeyondTheBound(t *testing.T) {
 	exploreAll(t, map[string]*scope{
-		"bucket":                  {limit: smallBucket, rules: briefly, nodes: 2, mail: 1, costs: one, wants: two, bound: 4},
-		"bucket, several limits":  {limit: smallBucket, rules: briefly, nodes: 2, costs: one, wants: two, holds: true, bound: 4},
-		"bucket, three instances": {limit: smallBucket, rules: briefly, nodes: 3, costs: one, wants: two, bound: 4},
-		"fixed":                   {limit: fixed, rules: briefly, nodes: 1, mail: 1, costs: both, wants: two, holds: true, bound: 2},
-		"first hit":               {limit: firstHit, rules: briefly, nodes: 1, mail: 1, costs: both, wants: two, holds: true, bound: 2},
-		"sliding":                 {limit: sliding, rules: briefly, nodes: 1, mail: 1, costs: both, wants: two, bound: 2},
+		"bucket":                 {limit: smallBucket, rules: briefly, nodes: 2, mail: 1, costs: one, wants: two, bound: 4},
+		"bucket, several limits": {limit: smallBucket, rules: briefly, nodes: 1, costs: one, wants: two, holds: true, bound: 4},
+		"bucket, refunds":        {limit: smallBucket, rules: briefly, nodes: 1, costs: one, wants: two, holds: true, backs: true, bound: 4},
+		"fixed":                  {limit: fixed, rules: briefly, nodes: 1, mail: 1, costs: one, wants: two, holds: true, bound: 2},
+		"fixed, refunds":         {limit: fixed, rules: briefly, nodes: 1, costs: one, wants: two, holds: true, backs: true, bound: 2},
+		"fixed, resets":          {limit: fixed, rules: briefly, nodes: 1, mail: 1, costs: one, wants: two, reset: true, bound: 2},
+		"first hit":              {limit: firstHit, rules: briefly, nodes: 1, mail: 1, costs: both, wants: two, bound: 2},
+		"sliding":                {limit: sliding, rules: briefly, nodes: 1, costs: both, wants: two, bound: 2},
 	})
 }
 
 // TestSoakLargerWorlds is the same for larger ones. In daily runs they are cut
-// down: fewer instances, and no messages that nobody waits for.
+// down to one instance that is not disturbed.
 func TestSoakLargerWorlds(t *testing.T) {
-	mail := 0
-	if os.Getenv("SLUICE_SOAK") != "" {
-		mail = 1
+	some := one
+	if soak {
+		some = both
 	}
 	exploreAll(t, map[string]*scope{
-		"bucket, older leases":     {limit: largerBucket, rules: longer, nodes: 1 + mail, costs: one, wants: two, bound: 6},
-		"fixed, two instances":     {limit: fixed, rules: briefly, nodes: 2, mail: mail, costs: one, wants: two, bound: 2},
-		"first hit, two instances": {limit: firstHit, rules: briefly, nodes: 1 + mail, mail: mail, costs: one, wants: two, bound: 2},
-		"sliding, two instances":   {limit: sliding, rules: briefly, nodes: 1 + mail, mail: mail, costs: one, wants: two, bound: 2},
-		"sliding, several limits":  {limit: sliding, rules: briefly, nodes: 1, mail: mail, costs: both, wants: two, holds: true, bound: 2},
+		"bucket, older leases":     {limit: largerBucket, rules: longer, nodes: 1 + more, costs: one, wants: two, bound: 6},
+		"bucket, more instances":   {limit: smallBucket, rules: briefly, nodes: 1 + 2*more, costs: one, wants: two, bound: 4},
+		"bucket, several limits":   {limit: smallBucket, rules: briefly, nodes: 1 + more, costs: one, wants: two, holds: soak, bound: 4},
+		"bucket, refunds":          {limit: smallBucket, rules: briefly, nodes: 1 + more, costs: one, wants: two, backs: soak, bound: 4},
+		"fixed, two instances":     {limit: fixed, rules: briefly, nodes: 1 + more, mail: more, costs: one, wants: two, bound: 2},
+		"fixed, several limits":    {limit: fixed, rules: briefly, nodes: 1, mail: more, costs: some, wants: two, holds: soak, bound: 2},
+		"fixed, refunds":           {limit: fixed, rules: briefly, nodes: 1 + more, costs: one, wants: two, backs: soak, bound: 2},
+		"fixed, resets":            {limit: fixed, rules: briefly, nodes: 1, mail: more, costs: some, wants: two, holds: soak, reset: true, bound: 2},
+		"first hit, two instances": {limit: firstHit, rules: briefly, nodes: 1 + more, mail: more, costs: one, wants: two, bound: 2},
+		"first hit, several":       {limit: firstHit, rules: briefly, nodes: 1, mail: more, costs: some, wants: two, holds: soak, bound: 2},
+		"sliding, two instances":   {limit: sliding, rules: briefly, nodes: 1 + more, mail: more, costs: one, wants: two, bound: 2},
+		"sliding, several limits":  {limit: sliding, rules: briefly, nodes: 1, mail: more, costs: some, wants: two, holds: soak, bound: 2},
+		"sliding, refunds":         {limit: sliding, rules: briefly, nodes: 1, mail: more, costs: one, wants: two, holds: soak, backs: soak, bound: 2},
 	})
 }
 
@@ -73,7 +86,7 @@ func TestTheCheckSeesFaults(t *testing.T) {
 	}{
 		{"the bucket keeps its burst", scope{limit: smallBucket, rules: lavish, nodes: 2, costs: one, wants: two, bound: 4}},
 		{"a lease outlives its age", scope{
-			limit: smallBucket, rules: briefly, nodes: 2, costs: one, wants: two, bound: 4,
+			limit: smallBucket, rules: briefly, nodes: 1, costs: one, wants: two, bound: 4,
 			tamper: func(l *lot) { l.until += 2 * tick },
 		}},
 		{"a lease outlives its window", scope{
@@ -92,6 +105,14 @@ func TestTheCheckSeesFaults(t *testing.T) {
 			limit: fixed, rules: briefly, nodes: 1, costs: one, wants: two, bound: 2,
 			tamper: func(l *lot) { l.left.Add(1) },
 		}},
+		{"more is refunded than was spent", scope{
+			limit: fixed, rules: briefly, nodes: 1, costs: one, wants: two, backs: true, bound: 2,
+			tamper: func(l *lot) { l.size++ },
+		}},
+		{"what a reset forgot is given back", scope{
+			limit: fixed, rules: briefly, nodes: 1, mail: 1, costs: one, wants: two, holds: true, reset: true, bound: 2,
+			tamper: func(l *lot) { l.era = 1 << 40 },
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -107,7 +128,7 @@ func TestTheCheckSeesFaults(t *testing.T) {
 // what it refills in the age of a lease, which is one whole token here, and by no
 // more; so the bound is no larger than it must be.
 func TestFullBurstReachesItsBound(t *testing.T) {
-	c := scope{limit: smallBucket, rules: lavish, nodes: 2, costs: both, wants: two, bound: 4 + 2}
+	c := scope{limit: smallBucket, rules: lavish, nodes: 1 + more, costs: one, wants: two, bound: 4 + 2}
 	c.explore(t)
 	if c.greatest != 4+1 {
 		t.Errorf("%d admitted, want %d:\n%s", c.greatest, 4+1, c.trace)

@@ -2,6 +2,7 @@ package lease_test
 
 import (
 	"fmt"
+	"os"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -52,7 +53,7 @@ func TestOverload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		def := algo.Spec{Kind: algo.TokenBucket, Count: 1_000_000, Period: 1e6, Burst: 100_000}
 		f := newFleet(t, algotest.Seed(t, 0), 0, def)
-		const settle, whole = 70 * time.Millisecond, 100 * time.Millisecond
+		const settle, whole = 70 * time.Millisecond, 130 * time.Millisecond
 		var slowest atomic.Int64
 		start := time.Now()
 		for range 8 {
@@ -101,7 +102,11 @@ func TestFleet(t *testing.T) {
 	for name, def := range limits {
 		for _, instances := range []int{1, 8, 64} {
 			for _, lose := range []int{0, 20} {
+				if instances == 64 && lose == 0 && os.Getenv("SLUICE_SOAK") == "" {
+					continue // the other one has all of it
+				}
 				t.Run(fmt.Sprintf("%s, %d instances, losing %d", name, instances, lose), func(t *testing.T) {
+					t.Parallel()
 					synctest.Test(t, func(t *testing.T) {
 						f := newFleet(t, seed, uint64(instances), def)
 						f.lose, f.slowest = lose, 2*time.Millisecond

@@ -42,7 +42,8 @@ func (s *Store) takeOne(ctx context.Context, checks []store.Check) error {
 
 // enter pays for a check out of the lease of its key and answers it. If it
 // cannot, the payment has no lot; it then has tokens fetched, and if queue is set
-// and they are worth waiting for, it returns the place in the queue.
+// and they are worth waiting for, it returns the place in the queue. Without queue
+// the check stands with others, and the payment is held until all are decided.
 func (s *Store) enter(c *store.Check, queue bool) (p payment, e *entry, w *waiter) {
 	plan := s.plan(c.Spec)
 	if !plan.leased() || c.MaxWait > 0 || c.Cost > plan.cap {
@@ -57,6 +58,9 @@ func (s *Store) enter(c *store.Check, queue bool) (p payment, e *entry, w *waite
 	if len(e.queue) == 0 { // nobody overtakes
 		if p, ok := e.core.pay(now, c.Cost); ok {
 			settle(c, &p, now)
+			if !queue {
+				p.hold()
+			}
 			if e.needs(now) {
 				s.pump(e)
 			}
@@ -109,17 +113,19 @@ func (s *Store) takeSeveral(ctx context.Context, checks []store.Check) error {
 			rest, at = append(rest, *c), append(at, i)
 		}
 	}
-	if len(rest) == 0 {
-		return nil
+	var err error
+	if len(rest) > 0 {
+		err = s.pass(ctx, store.Spend, rest)
 	}
-	err := s.pass(ctx, store.Spend, rest)
 	allowed := err == nil
 	for i := range rest {
 		checks[at[i]] = rest[i]
 		allowed = allowed && rest[i].Verdict.Allowed
 	}
-	if !allowed {
-		for _, p := range paid {
+	for _, p := range paid {
+		if allowed {
+			p.settle()
+		} else {
 			s.undo(p)
 		}
 	}

@@ -62,11 +62,11 @@ func (w *world) copy() *world {
 
 func copyCore(c *core) *core {
 	n := &core{
-		plan: c.plan, want: c.want, era: c.era, sent: c.sent, short: c.short,
+		plan: c.plan, want: c.want, era: c.era, lost: c.lost, asking: c.asking, sent: c.sent, short: c.short,
 		hungry: c.hungry, rest: c.rest, off: c.off, since: c.since, count: c.count,
 	}
 	n.cur.Store(copyLot(c.cur.Load()))
-	n.next = copyLot(c.next)
+	n.next, n.past = copyLot(c.next), copyLot(c.past)
 	n.used = append(n.used, c.used...) // those lots are closed, and never change
 	return n
 }
@@ -75,8 +75,12 @@ func copyLot(l *lot) *lot {
 	if l == nil {
 		return nil
 	}
-	n := &lot{until: l.until, sent: l.sent, size: l.size, low: l.low, at: l.at, mark: l.mark, answer: l.answer}
+	n := &lot{
+		until: l.until, sent: l.sent, era: l.era, size: l.size, gone: l.gone, low: l.low,
+		at: l.at, mark: l.mark, answer: l.answer,
+	}
 	n.left.Store(l.left.Load())
+	n.open.Store(l.open.Load())
 	return n
 }
 
@@ -87,8 +91,10 @@ func (n *node) counterpart(l *lot, c *core) *lot {
 		return c.cur.Load()
 	case 2:
 		return c.next
+	case 3:
+		return c.past
 	}
-	return l // none, or one that has ended: it is empty before and after every step
+	return copyLot(l)
 }
 
 // key names the world up to the passing of time: worlds of equal keys have equal
@@ -178,7 +184,7 @@ func (k *keyOf) node(n *node) {
 	k.flag(n.sent)
 	k.flag(n.done)
 	if n.sent {
-		k.add(max(n.core.sent-now, -k.scope.plan.age), n.req.want)
+		k.add(max(n.req.sent-now, -k.scope.plan.age), n.req.want)
 		k.flag(n.req.era == n.core.era)
 	}
 	if n.done {
@@ -190,19 +196,37 @@ func (k *keyOf) node(n *node) {
 	}
 	k.add(n.held.cost, n.held.part)
 	for _, l := range []*lot{n.held.lot, n.held.old} {
-		if k.add(n.place(l)); l != nil {
+		place := n.place(l)
+		if !k.scope.backs {
+			place = min(place, 3) // what was used up last is of use to refunds only
+		}
+		if k.add(place); l != nil {
 			k.spent(l.at, l.mark)
 		}
+	}
+	if l := n.core.past; k.scope.backs && l != nil && now < l.until {
+		k.add(l.until - now)
+		k.spent(l.at, l.mark)
+		k.refundable(l)
+	}
+}
+
+// refundable adds how much of a lot a refund could put back.
+func (k *keyOf) refundable(l *lot) {
+	if k.scope.backs {
+		k.add(l.spent())
 	}
 }
 
 func (k *keyOf) lot(n *node, l *lot, now int64) {
-	if l == nil || now >= l.until && !n.core.plan.returns || l.left.Load() == 0 && l != n.held.lot && l != n.held.old {
+	if l == nil || now >= l.until && !n.core.plan.returns ||
+		l.left.Load() == 0 && l != n.held.lot && l != n.held.old && !k.scope.backs {
 		k.add(-1)
 		return
 	}
 	k.add(l.left.Load(), max(0, l.until-now))
 	k.spent(l.at, l.mark)
+	k.refundable(l)
 }
 
 // place tells where a lot stands that a payment came from.
@@ -214,6 +238,8 @@ func (n *node) place(l *lot) int64 {
 		return 1
 	case n.core.next:
 		return 2
+	case n.core.past:
+		return 3
 	}
-	return 3 // ended
+	return 4 // ended
 }
