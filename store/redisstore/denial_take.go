@@ -53,11 +53,12 @@ func (d *denials) ask(sent int64, checks []store.Check, send func() error) error
 
 // askInTurn asks about a key whose denial has just run out. All who were denied
 // come back at that moment, and most likely there is something for one of them: so
-// one asks, and the others wait for his answer, and for the next one's, which will
-// most likely be a denial for all of them. Who knows no more by then asks as well.
+// one asks, and the others wait for his answer, and for a few more: one may come a
+// little early, one gets it, and the next one's denial is for all of them. Who knows
+// no more by then asks as well.
 func (d *denials) askInTurn(ctx context.Context, now func() int64, checks []store.Check, send func() error) (known bool, err error) {
 	k, sent := d.key(checks[0].Key), now()
-	for range 2 {
+	for range turnsWaited {
 		answered, first := d.turns.enter(k)
 		if first {
 			defer d.turns.leave(k)
@@ -80,6 +81,9 @@ func (d *denials) askInTurn(ctx context.Context, now func() int64, checks []stor
 	}
 	return false, d.ask(sent, checks, send)
 }
+
+// turnsWaited is for how many answers somebody waits who could ask himself.
+const turnsWaited = 4
 
 // turns are the keys that somebody asks about for all.
 type turns struct {
