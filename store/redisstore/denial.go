@@ -30,7 +30,6 @@ type denials struct {
 	hi, lo maphash.Seed
 	maxAge int64
 	sets   []denialSet // a power of two
-	turns  turns
 }
 
 // newDenials returns a cache for about maxEntries denials, each a limit of a key.

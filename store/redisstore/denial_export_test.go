@@ -1,10 +1,6 @@
 package redisstore
 
-import (
-	"context"
-
-	"github.com/sluice-limiter/sluice/store"
-)
+import "github.com/sluice-limiter/sluice/store"
 
 // The denial cache for tests outside of the package, which may use the suites.
 type Denials = denials
@@ -23,5 +19,5 @@ const (
 
 // DenialTake is a function, so that it is seen that its arguments stay on the stack.
 func DenialTake(d *Denials, now func() int64, op store.Op, checks []store.Check, send func() error) (bool, error) {
-	return d.take(context.Background(), now, op, checks, send)
+	return d.take(now, op, checks, send)
 }

@@ -70,7 +70,7 @@ func (s *Store) Take(ctx context.Context, op store.Op, checks []store.Check) err
 	if s.denials == nil {
 		return s.decide(ctx, op, checks)
 	}
-	_, err := s.denials.take(ctx, s.clock.Now, op, checks, func() error { return s.decide(ctx, op, checks) })
+	_, err := s.denials.take(s.clock.Now, op, checks, func() error { return s.decide(ctx, op, checks) })
 	return err
 }
 
