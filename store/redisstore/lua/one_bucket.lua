@@ -23,15 +23,7 @@ if simple then
         break
       end
       -- price
-      if cost > 1 then
-        local price = cost * per
-        if cost > most or price >= 9007199254740992 then
-          simple = false
-          break
-        end
-        q = floor(price / n)
-        r = price - q * n
-      end
+      --include fast_price.lua
       local t, f, ahead, changed
       for i = 1, count do
         if step == 1 or i == 1 then
@@ -66,14 +58,7 @@ if simple then
         end
         -- addPrice
         local nt, nf = at + q, part + r
-        if nf >= n then
-          nt, nf = nt + 1, nf - n
-        end
-        -- checkBucket
-        local wait = nt - now - capQ
-        if nf > capR then
-          wait = wait + 1
-        end
+        --include fast_wait.lua
         if wait > maxWait then
           reply[answers + 1], reply[answers + 2], reply[answers + 3], reply[answers + 4] = 0, at - now, part, wait - maxWait
           answers = answers + 4
@@ -102,14 +87,7 @@ if simple then
         if step == 1 or i == count then
           if changed then
             local value, life = pack('<c12dI4I4', head, ahead == 1 and -t or t, f, n), floor((t - now) / 1000) + slack
-            if not first or first == key then
-              first, firstValue, firstLife = key, value, life
-            else
-              if not values then
-                values, lives = {}, {}
-              end
-              values[key], lives[key] = value, life
-            end
+            --include fast_keep.lua
           end
           key = key + step
         end

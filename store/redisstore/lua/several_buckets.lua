@@ -5,15 +5,7 @@ local form, specs, new, was = '<B' .. string.rep('c11Bddd', limits), {}, {1}, ni
 for i = 1, limits do
   local _, head, most, aheadMost, n, per, capQ, capR, q, r = unpack('<Bc11dddddddd', body, spec + 76 * (i - 1))
   -- price
-  if cost > 1 then
-    local price = cost * per
-    if cost > most or price >= 9007199254740992 then
-      simple = false
-      break
-    end
-    q = floor(price / n)
-    r = price - q * n
-  end
+  --include fast_price.lua
   specs[i] = {head, aheadMost, n, capQ, capR, q, r}
 end
 for i = 1, simple and count or 0 do
@@ -53,14 +45,7 @@ for i = 1, simple and count or 0 do
     end
     -- addPrice
     local nt, nf = t + p[6], f + p[7]
-    if nf >= n then
-      nt, nf = nt + 1, nf - n
-    end
-    -- checkBucket
-    local wait = nt - now - capQ
-    if nf > capR then
-      wait = wait + 1
-    end
+    --include fast_wait.lua
     if wait > maxWait then
       reply[answers + 1], reply[answers + 2], reply[answers + 3], reply[answers + 4] = 0, t - now, f, wait - maxWait
       answers, allowed = answers + 4, false
@@ -101,14 +86,7 @@ for i = 1, simple and count or 0 do
       end
     end
     local value, life = pack(form, spread(was, 1, 5 * limits + 1)), floor((T - now) / 1000) + slack
-    if not first or first == key then
-      first, firstValue, firstLife = key, value, life
-    else
-      if not values then
-        values, lives = {}, {}
-      end
-      values[key], lives[key] = value, life
-    end
+    --include fast_keep.lua
   end
   key = key + step
 end

@@ -1,0 +1,9 @@
+-- Of the fast way: what is to be written, so that later requests of the call see it.
+if not first or first == key then
+  first, firstValue, firstLife = key, value, life
+else
+  if not values then
+    values, lives = {}, {}
+  end
+  values[key], lives[key] = value, life
+end
