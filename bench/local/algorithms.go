@@ -1,6 +1,10 @@
 package local
 
-import "runtime"
+import (
+	"runtime"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
+)
 
 // algorithm is one of the library's algorithms in the keyed case.
 type algorithm struct {
@@ -67,7 +71,7 @@ func (r *Runner) addAlgorithms(es []*entrant) {
 			Figures: []Figure{f, floor, cells},
 			Extra: []Field{
 				{"token_bucket", number(bucket.Value, true)},
-				{"ours/token_bucket", ratio(f.Value, bucket.Value, true)},
+				{"ours/token_bucket", frame.Ratio(f.Value, bucket.Value, true)},
 			},
 		})
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 func TestMedian(t *testing.T) {
@@ -21,8 +23,8 @@ func TestMedian(t *testing.T) {
 		{[]float64{5, 1, 100}, 5},
 		{[]float64{4, 1, 3, 2}, 2.5},
 	} {
-		if got := median(c.in); got != c.want {
-			t.Errorf("median(%v) = %v, want %v", c.in, got, c.want)
+		if got := frame.Median(c.in); got != c.want {
+			t.Errorf("frame.Median(%v) = %v, want %v", c.in, got, c.want)
 		}
 	}
 }

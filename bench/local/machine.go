@@ -3,11 +3,11 @@ package local
 import (
 	"fmt"
 	"io"
-	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // Machine describes where a run took place.
@@ -24,8 +24,8 @@ type Machine struct {
 func thisMachine(cs []Contestant) Machine {
 	return Machine{
 		Date: time.Now().UTC().Format(time.DateOnly), Go: runtime.Version(),
-		OS: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpuModel(), Procs: runtime.GOMAXPROCS(0),
-		Clock: clockCosts(), Versions: versions(cs),
+		OS: runtime.GOOS + "/" + runtime.GOARCH, CPU: frame.CPU(), Procs: runtime.GOMAXPROCS(0),
+		Clock: clockCosts(), Versions: frame.Versions(modules(cs)),
 	}
 }
 
@@ -75,34 +75,10 @@ func clockCosts() map[string]string {
 	return map[string]string{"since": since, "now": now}
 }
 
-// versions reads the versions that were linked in.
-func versions(cs []Contestant) map[string]string {
-	out := map[string]string{}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return out
-	}
-	want := map[string]bool{}
+// modules are those of the contestants.
+func modules(cs []Contestant) (paths []string) {
 	for _, c := range cs {
-		want[c.Module] = true
+		paths = append(paths, c.Module)
 	}
-	for _, m := range info.Deps {
-		if want[m.Path] && m.Replace == nil {
-			out[m.Path] = m.Version
-		}
-	}
-	return out
-}
-
-func cpuModel() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "unknown processor"
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "model name"); ok {
-			return strings.TrimSpace(strings.TrimLeft(rest, "\t :"))
-		}
-	}
-	return "unknown processor"
+	return paths
 }

@@ -148,15 +148,3 @@ func (c *collector) runIfNeeded() {
 		c.run()
 	}
 }
-
-// median returns the middle value, or the mean of the two middle values.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(v))
-	if n := len(s); n%2 == 0 {
-		return (s[n/2-1] + s[n/2]) / 2
-	}
-	return s[len(s)/2]
-}

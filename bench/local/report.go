@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // Figure is what one contestant reached in one case.
@@ -66,7 +68,7 @@ func (r Result) Line() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "case=%s ours=%s floor=%s best_exact_peer=%s best=%s ours/floor=%s best/ours=%s",
 		r.Case, number(our.Value, hasOur), number(floor.Value, hasFloor), name, number(best.Value, hasBest),
-		ratio(our.Value, floor.Value, hasOur && hasFloor), ratio(best.Value, our.Value, hasBest && hasOur))
+		frame.Ratio(our.Value, floor.Value, hasOur && hasFloor), frame.Ratio(best.Value, our.Value, hasBest && hasOur))
 	for _, f := range r.Extra {
 		fmt.Fprintf(&b, " %s=%s", f.Name, f.Value)
 	}
@@ -89,7 +91,7 @@ func (r Result) Table(w io.Writer) {
 			exact = "yes"
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", name, number(f.Value, true),
-			ratio(f.Value, our.Value, hasOur), ratio(f.Value, floor.Value, hasFloor), exact, f.Note)
+			frame.Ratio(f.Value, our.Value, hasOur), frame.Ratio(f.Value, floor.Value, hasFloor), exact, f.Note)
 	}
 	for _, f := range r.Extra {
 		fmt.Fprintf(w, "\n%s: %s  ", f.Name, f.Value)
@@ -118,13 +120,6 @@ func number(v float64, ok bool) string {
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
 	return strconv.FormatFloat(v, 'f', 1, 64)
-}
-
-func ratio(a, b float64, ok bool) string {
-	if !ok || b == 0 {
-		return "-"
-	}
-	return strconv.FormatFloat(a/b, 'f', 2, 64)
 }
 
 func roundLabel(i, n int) string { return fmt.Sprintf("round %d of %d", i, n) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // bytesPerKey measures the live heap that a number of present keys hold, the
@@ -21,7 +23,7 @@ func (r *Runner) bytesPerKey() {
 		r.say("bytes-per-key: %s", c.Name)
 		v := r.verdict(c)
 		res.Figures = append(res.Figures, Figure{
-			Name: c.Name, Kind: c.Kind, Exact: v.Exact, Value: bytesFor(c, n), Note: join(c.KeyedNote, v.Why),
+			Name: c.Name, Kind: c.Kind, Exact: v.Exact, Value: bytesFor(c, n), Note: frame.Join(c.KeyedNote, v.Why),
 		})
 	}
 	r.addIfAny(res)

@@ -2,9 +2,10 @@ package local
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"runtime"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // expectation says which outcome a case is about.
@@ -152,12 +153,12 @@ func (r *Runner) sequence(sc speedCase) string {
 func (r *Runner) figureOf(e *entrant, want expectation) Figure {
 	note := e.Note
 	if e.keyed {
-		note = join(note, e.KeyedNote)
+		note = frame.Join(note, e.KeyedNote)
 	}
 	total := float64(e.tally.Total())
 	remark := func(n int64, what string) {
 		if n > 0 {
-			note = join(note, fmt.Sprintf("%s %% %s", percent(float64(n)/total), what))
+			note = frame.Join(note, fmt.Sprintf("%s %% %s", frame.Percent(float64(n)/total), what))
 		}
 	}
 	remark(e.tally.Errors, "errors")
@@ -171,25 +172,7 @@ func (r *Runner) figureOf(e *entrant, want expectation) Figure {
 	}
 	v := r.verdict(e.Contestant)
 	return Figure{
-		Name: e.Name, Kind: e.Kind, Value: median(e.rounds), Exact: v.Exact,
-		Note: join(note, v.Why), Spans: e.rounds,
+		Name: e.Name, Kind: e.Kind, Value: frame.Median(e.rounds), Exact: v.Exact,
+		Note: frame.Join(note, v.Why), Spans: e.rounds,
 	}
-}
-
-// percent prints a share with two significant digits, so that a rare event is
-// not rounded away.
-func percent(share float64) string {
-	p := 100 * share
-	digits := 0
-	for p > 0 && p*math.Pow10(digits) < 10 && digits < 6 {
-		digits++
-	}
-	return fmt.Sprintf("%.*f", digits, p)
-}
-
-func join(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "; " + b
 }

@@ -3,6 +3,8 @@ package redis
 import (
 	"fmt"
 	"slices"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // pairCase compares the library in one configuration with itself in another.
@@ -73,8 +75,8 @@ func (r *Runner) pairResult(c pairCase, es []*entrant) Result {
 	}
 	for _, e := range es {
 		f := r.figure(e, allAdmitted)
-		f.Value = median(e.rate)
-		f.Cells = []string{number(median(e.p50), true), number(median(e.p99), true), number(median(e.cpu), true)}
+		f.Value = frame.Median(e.rate)
+		f.Cells = []string{number(frame.Median(e.p50), true), number(frame.Median(e.p99), true), number(frame.Median(e.cpu), true)}
 		res.Figures = append(res.Figures, f)
 	}
 	return res
@@ -83,9 +85,9 @@ func (r *Runner) pairResult(c pairCase, es []*entrant) Result {
 func (r *Runner) reportSeveral(c pairCase, es []*entrant) Result {
 	res := r.pairResult(c, es)
 	three, one := es[0], es[1]
-	time, cpu := median(one.rate)/median(three.rate), median(three.cpu)/median(one.cpu)
+	time, cpu := frame.Median(one.rate)/frame.Median(three.rate), frame.Median(three.cpu)/frame.Median(one.cpu)
 	res.Extra = []Field{
-		{"one", number(median(one.rate), true)},
+		{"one", number(frame.Median(one.rate), true)},
 		{"cost", fmt.Sprintf("%.2f", time)},
 		{"cpu_cost", fmt.Sprintf("%.2f", cpu)},
 	}
@@ -95,7 +97,7 @@ func (r *Runner) reportSeveral(c pairCase, es []*entrant) Result {
 
 func (r *Runner) reportCoalescer(c pairCase, es []*entrant) Result {
 	res := r.pairResult(c, es)
-	on, off := median(es[0].rate), median(es[1].rate)
+	on, off := frame.Median(es[0].rate), frame.Median(es[1].rate)
 	res.Extra = []Field{{"off", number(off, true)}, {"on/off", fmt.Sprintf("%.2f", on/off)}}
 	res.Bars = []Bar{{What: "on against off", Got: on / off, Want: 0.95}}
 	return res

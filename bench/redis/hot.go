@@ -3,6 +3,8 @@ package redis
 import (
 	"fmt"
 	"slices"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // hotCallers is the number of callers on the hot keys.
@@ -31,9 +33,9 @@ func (r *Runner) hotDenied([]string) error {
 	}
 	for _, e := range es {
 		f := r.figure(e, mostDenied)
-		f.Value = median(e.rate)
+		f.Value = frame.Median(e.rate)
 		admitted := float64(e.tally.admitted) / e.elapsed.Seconds()
-		f.Cells = []string{number(median(e.scripts), true), number(admitted, true), number(median(e.p99), true)}
+		f.Cells = []string{number(frame.Median(e.scripts), true), number(admitted, true), number(frame.Median(e.p99), true)}
 		res.Figures = append(res.Figures, f)
 		if e.Kind != Ours {
 			continue
@@ -41,13 +43,13 @@ func (r *Runner) hotDenied([]string) error {
 		// Every round may find a full bucket.
 		most := float64(int64(r.cfg.Rounds)*hundred.Burst) + float64(hundred.Count)*e.elapsed.Seconds()
 		res.Extra = []Field{
-			{"scripts/s", number(median(e.scripts), true)},
+			{"scripts/s", number(frame.Median(e.scripts), true)},
 			{"admitted", fmt.Sprint(e.tally.admitted)},
 			{"at_most", number(most, true)},
 		}
 		res.Bars = []Bar{
 			{What: "decisions/s", Got: f.Value, Want: 5e6},
-			{What: "EVALSHA/s", Got: median(e.scripts), Want: 300, AtMost: true},
+			{What: "EVALSHA/s", Got: frame.Median(e.scripts), Want: 300, AtMost: true},
 			{What: "admitted", Got: float64(e.tally.admitted), Want: most, AtMost: true},
 		}
 	}
@@ -77,11 +79,11 @@ func (r *Runner) hotLeased([]string) error {
 	}
 	for _, e := range es {
 		f := r.figure(e, allAdmitted)
-		f.Value = median(e.rate)
-		f.Cells = []string{number(median(e.scripts), true), number(median(e.p50), true), number(median(e.p99), true)}
+		f.Value = frame.Median(e.rate)
+		f.Cells = []string{number(frame.Median(e.scripts), true), number(frame.Median(e.p50), true), number(frame.Median(e.p99), true)}
 		res.Figures = append(res.Figures, f)
 		if e.Kind == Ours {
-			res.Extra = []Field{{"scripts/s", number(median(e.scripts), true)}}
+			res.Extra = []Field{{"scripts/s", number(frame.Median(e.scripts), true)}}
 			res.Bars = []Bar{{What: "decisions/s", Got: f.Value, Want: 5e6}}
 		}
 	}

@@ -2,7 +2,8 @@ package redis
 
 import (
 	"fmt"
-	"math"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // expectation says which outcome a case is about.
@@ -24,7 +25,7 @@ func (r *Runner) figure(e *entrant, want expectation) Figure {
 	total := float64(max(e.tally.total(), 1))
 	remark := func(n int64, what string) {
 		if share := float64(n) / total; n > 0 {
-			f.Note = join(f.Note, percent(share)+" % "+what)
+			f.Note = frame.Join(f.Note, frame.Percent(share)+" % "+what)
 			f.Counts = f.Counts && share <= tolerated
 		}
 	}
@@ -32,24 +33,6 @@ func (r *Runner) figure(e *entrant, want expectation) Figure {
 	if want == allAdmitted {
 		remark(e.tally.denied, "denied")
 	}
-	f.Note = join(f.Note, v.why)
+	f.Note = frame.Join(f.Note, v.why)
 	return f
-}
-
-// percent prints a share with two significant digits, so that a rare event is
-// not rounded away.
-func percent(share float64) string {
-	p := 100 * share
-	digits := 0
-	for p > 0 && p*math.Pow10(digits) < 10 && digits < 6 {
-		digits++
-	}
-	return fmt.Sprintf("%.*f", digits, p)
-}
-
-func join(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "; " + b
 }

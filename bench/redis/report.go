@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // Figure is what one contestant reached in one case.
@@ -109,7 +111,7 @@ func (r Result) Line() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "case=%s ours=%s floor=%s best_peer=%s best=%s ours/floor=%s ours/best=%s",
 		r.Case, number(our.Value, hasOur), number(floor.Value, hasFloor), name, number(best.Value, hasBest),
-		ratio(our.Value, floor.Value, hasOur && hasFloor), ratio(our.Value, best.Value, hasBest && hasOur))
+		frame.Ratio(our.Value, floor.Value, hasOur && hasFloor), frame.Ratio(our.Value, best.Value, hasBest && hasOur))
 	for _, f := range r.Extra {
 		fmt.Fprintf(&b, " %s=%s", f.Name, f.Value)
 	}
@@ -136,7 +138,7 @@ func (r Result) Table(w io.Writer) {
 		if f.Kind == Ours {
 			name = "**" + name + "**"
 		}
-		fmt.Fprintf(w, "| %s | %s | %s |", name, number(f.Value, true), ratio(f.Value, our.Value, hasOur))
+		fmt.Fprintf(w, "| %s | %s | %s |", name, number(f.Value, true), frame.Ratio(f.Value, our.Value, hasOur))
 		for _, c := range f.Cells {
 			fmt.Fprintf(w, " %s |", c)
 		}
@@ -201,11 +203,4 @@ func number(v float64, ok bool) string {
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
 	return strconv.FormatFloat(v, 'f', 1, 64)
-}
-
-func ratio(a, b float64, ok bool) string {
-	if !ok || b == 0 {
-		return "-"
-	}
-	return strconv.FormatFloat(a/b, 'f', 2, 64)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 func sample() Result {
@@ -86,8 +88,8 @@ func TestMedian(t *testing.T) {
 		in   []float64
 		want float64
 	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1}, 5}, {[]float64{5, 1, 100}, 5}} {
-		if got := median(c.in); got != c.want {
-			t.Errorf("median(%v) = %v, want %v", c.in, got, c.want)
+		if got := frame.Median(c.in); got != c.want {
+			t.Errorf("frame.Median(%v) = %v, want %v", c.in, got, c.want)
 		}
 	}
 }

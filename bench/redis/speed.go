@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // fillTime bounds how long a contestant may take to write all keys before the
@@ -67,7 +69,7 @@ func (r *Runner) addSpeed(name string, keys, callers int, es []*entrant) {
 	rate.Figures = r.figures(es, floor, func(e *entrant) []float64 { return e.rate })
 	for i, e := range ordered(es, floor) {
 		rate.Figures[i].Cells = []string{
-			number(median(e.p50), true), number(median(e.p99), true), number(median(e.cpu), true),
+			number(frame.Median(e.p50), true), number(frame.Median(e.p99), true), number(frame.Median(e.cpu), true),
 		}
 	}
 	p50, p99, cpu := r.side(name, "p50", "µs", es, func(e *entrant) []float64 { return e.p50 }),
@@ -108,7 +110,7 @@ func (r *Runner) figures(es []*entrant, floor string, get func(*entrant) []float
 	var fs []Figure
 	for _, e := range ordered(es, floor) {
 		f := r.figure(e, allAdmitted)
-		f.Value = median(get(e))
+		f.Value = frame.Median(get(e))
 		fs = append(fs, f)
 	}
 	return fs

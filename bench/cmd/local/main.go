@@ -12,10 +12,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/sluice-limiter/sluice/bench/frame"
 	"github.com/sluice-limiter/sluice/bench/local"
 )
 
@@ -50,10 +50,10 @@ func run() error {
 		return nil
 	}
 	var err error
-	if cfg.Cases, err = pattern(cases); err != nil {
+	if cfg.Cases, err = frame.Pattern(cases); err != nil {
 		return err
 	}
-	if cfg.Peers, err = pattern(peers); err != nil {
+	if cfg.Peers, err = frame.Pattern(peers); err != nil {
 		return err
 	}
 	report := local.Run(cfg, os.Stdout, os.Stderr)
@@ -61,13 +61,6 @@ func run() error {
 		return nil
 	}
 	return writeJSON(report, jsonFile)
-}
-
-func pattern(s string) (*regexp.Regexp, error) {
-	if s == "" {
-		return nil, nil
-	}
-	return regexp.Compile(s)
 }
 
 func printList(cfg local.Config) {

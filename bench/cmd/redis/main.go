@@ -12,10 +12,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/sluice-limiter/sluice/bench/frame"
 	"github.com/sluice-limiter/sluice/bench/redis"
 )
 
@@ -49,21 +49,14 @@ func run() error {
 		return fmt.Errorf("%d rounds of %v: at least one round of a millisecond is needed", cfg.Rounds, cfg.Time)
 	}
 	var err error
-	if cfg.Cases, err = pattern(cases); err != nil {
+	if cfg.Cases, err = frame.Pattern(cases); err != nil {
 		return err
 	}
-	if cfg.Peers, err = pattern(peers); err != nil {
+	if cfg.Peers, err = frame.Pattern(peers); err != nil {
 		return err
 	}
 	_, err = redis.Run(cfg, os.Stdout, os.Stderr)
 	return err
-}
-
-func pattern(s string) (*regexp.Regexp, error) {
-	if s == "" {
-		return nil, nil
-	}
-	return regexp.Compile(s)
 }
 
 func printList() {
