@@ -116,6 +116,23 @@ var (
 	ErrState = errors.New("value of this key cannot be read")
 )
 
+// TryLease carries out a [Lease] of one check: spend decides it as a Spend of its
+// Cost, which is Want at first, then less and less. What it tries and does not get
+// is denied, and a denial changes nothing.
+func TryLease(c *Check, spend func()) {
+	cost := c.Cost
+	for c.Granted = c.Want; ; c.Granted = max(cost, c.Granted/2) {
+		c.Cost = c.Granted
+		spend()
+		if c.Verdict.Allowed || c.Granted == cost {
+			break
+		}
+	}
+	if c.Cost = cost; !c.Verdict.Allowed {
+		c.Granted = 0
+	}
+}
+
 // Validate reports the first fault of the input.
 func Validate(op Op, checks []Check) error {
 	if op > Release {

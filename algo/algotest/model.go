@@ -133,17 +133,7 @@ func (m *Model) spend(op store.Op, checks []store.Check, now int64) {
 
 // lease takes as much of the one check as there is.
 func (m *Model) lease(one []store.Check, now int64) {
-	c, cost := &one[0], one[0].Cost
-	for c.Granted = c.Want; ; c.Granted = max(cost, c.Granted/2) {
-		c.Cost = c.Granted
-		m.spend(store.Spend, one, now)
-		if c.Verdict.Allowed || c.Granted == cost {
-			break
-		}
-	}
-	if c.Cost = cost; !c.Verdict.Allowed {
-		c.Granted = 0
-	}
+	store.TryLease(&one[0], func() { m.spend(store.Spend, one, now) })
 }
 
 // acquire takes the permits of all checks, or of none. What has expired is dropped

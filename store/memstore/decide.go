@@ -17,20 +17,9 @@ func (s *Store) takeAll(checks []store.Check) {
 	d.done()
 }
 
-// lease takes as much of the one check as there is. What it tries and does not
-// get is denied, and a denial changes nothing.
+// lease takes as much of the one check as there is.
 func (s *Store) lease(one []store.Check) {
-	c, cost := &one[0], one[0].Cost
-	for c.Granted = c.Want; ; c.Granted = max(cost, c.Granted/2) {
-		c.Cost = c.Granted
-		s.takeAll(one)
-		if c.Verdict.Allowed || c.Granted == cost {
-			break
-		}
-	}
-	if c.Cost = cost; !c.Verdict.Allowed {
-		c.Granted = 0
-	}
+	store.TryLease(&one[0], func() { s.takeAll(one) })
 }
 
 // decideAll decides all parts at one instant and spends, but writes nothing
