@@ -4,10 +4,12 @@ import (
 	"time"
 
 	"github.com/sluice-limiter/sluice/algo"
+	"github.com/sluice-limiter/sluice/store"
 )
 
-// plan is one or several limits, ready to decide.
-type plan struct {
+// Plan is one or several limits made ready for a store. [Keyed] has one inside;
+// it is for those who ask a store themselves, with checks of several keys at once.
+type Plan struct {
 	limits []Limit
 	specs  []*algo.Spec
 	origin [][]int // for each spec the limits that it stands for: a log serves several
@@ -17,13 +19,58 @@ type plan struct {
 	from, until int64
 }
 
+// NewPlans makes a plan of every group of limits. The groups may be asked about
+// the same key without sharing a state: no limit of one counts for another. now is
+// the instant for which calendars are laid out. The error is a *[LimitError].
+func NewPlans(now time.Time, groups ...[]Limit) ([]*Plan, error) {
+	plans := make([]*Plan, len(groups))
+	seen := map[uint64]int64{}
+	for i, limits := range groups {
+		p, err := compileBeside(seen, limits, now.UnixMicro())
+		if err != nil {
+			return nil, err
+		}
+		plans[i] = p
+	}
+	return plans, nil
+}
+
+// Limits returns the limits, with their defaults filled in.
+func (p *Plan) Limits() []Limit { return append([]Limit(nil), p.limits...) }
+
+// Specs returns what to ask a store about, one check for each. There may be fewer
+// than limits: one log serves several.
+func (p *Plan) Specs() []*algo.Spec { return p.specs }
+
+// Books reports whether a request that may wait is told by the store until when.
+// Else a store only says when to ask again.
+func (p *Plan) Books() bool { return p.books }
+
+// Until returns from when on the plan has to be made anew for its calendars, or
+// the zero time if it has none.
+func (p *Plan) Until() time.Time {
+	if p.until == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(p.until)
+}
+
+// Decide sums up a store's answers to checks of all specs, in their order.
+func (p *Plan) Decide(checks []store.Check) Decision { return p.decide(checks) }
+
 // stale reports whether the plan has to be laid out anew for now.
-func (p *plan) stale(now int64) bool { return p.until != 0 && (now < p.from || now >= p.until) }
+func (p *Plan) stale(now int64) bool { return p.until != 0 && (now < p.from || now >= p.until) }
 
 // compile checks limits and makes a plan of them. All sliding logs become one
 // log with several windows. now is the instant for which calendars are laid out.
-func compile(limits []Limit, now int64) (*plan, error) {
-	p := &plan{books: true}
+func compile(limits []Limit, now int64) (*Plan, error) {
+	return compileBeside(map[uint64]int64{}, limits, now)
+}
+
+// compileBeside is compile for limits whose states lie beside others: seen says how
+// many there are of each shape.
+func compileBeside(seen map[uint64]int64, limits []Limit, now int64) (*Plan, error) {
+	p := &Plan{books: true}
 	log := -1
 	for i, l := range limits {
 		l = l.filled()
@@ -49,11 +96,11 @@ func compile(limits []Limit, now int64) (*plan, error) {
 		p.specs = append(p.specs, &spec)
 		p.origin = append(p.origin, []int{i})
 	}
-	return p, p.finish()
+	return p, p.finish(seen)
 }
 
 // addWindow lets the log that is there serve another limit.
-func (p *plan) addWindow(log, i int, more algo.Spec) {
+func (p *Plan) addWindow(log, i int, more algo.Spec) {
 	spec := p.specs[log]
 	spec.Windows = append(spec.Windows, more.Windows...)
 	spec.LogMax = max(spec.LogMax, more.LogMax)
@@ -61,8 +108,7 @@ func (p *plan) addWindow(log, i int, more algo.Spec) {
 }
 
 // finish compiles the specs, and numbers those that would share a state.
-func (p *plan) finish() error {
-	seen := map[uint64]int64{}
+func (p *Plan) finish(seen map[uint64]int64) error {
 	for i, raw := range p.specs {
 		spec, err := algo.Compile(*raw)
 		if err != nil {
@@ -81,7 +127,7 @@ func (p *plan) finish() error {
 
 // layOut narrows the time for which the plan holds to that of a calendar: from
 // its first window to the middle of those that it knows.
-func (p *plan) layOut(bounds []int64) {
+func (p *Plan) layOut(bounds []int64) {
 	from, until := bounds[0], bounds[len(bounds)/2]
 	if p.until != 0 {
 		from, until = max(from, p.from), min(until, p.until)
@@ -90,7 +136,7 @@ func (p *plan) layOut(bounds []int64) {
 }
 
 // never reports whether a limit that does not book can never admit cost.
-func (p *plan) never(cost int64) bool {
+func (p *Plan) never(cost int64) bool {
 	for _, spec := range p.specs {
 		if !p.books && algo.Check(spec, &algo.State{}, 0, cost, 0).Never {
 			return true

@@ -15,12 +15,15 @@ const (
 	Never                         // the cost is above what the limit can ever admit
 	Banned                        // the limit admits nothing
 	Unavailable                   // the store could not be asked, and the policy for that is to deny
+	NoRule                        // rules: none matched, and the default is to deny
+	MissingKey                    // rules: what the key is made of is missing, and the rule denies that
+	Ambiguous                     // rules: the path can be read in more than one way
 )
 
-var reasonNames = [...]string{"", "limited", "never", "banned", "unavailable"}
+var reasonNames = [...]string{"", "limited", "never", "banned", "unavailable", "no_rule", "missing_key", "ambiguous"}
 
 // String returns the reason in one word, empty for an allowed request.
-func (r Reason) String() string { return reasonNames[min(r, Unavailable)] }
+func (r Reason) String() string { return reasonNames[min(int(r), len(reasonNames)-1)] }
 
 // Decision is the answer to a request. A denial is no error. With several
 // limits it speaks of the one that bound: of a denial the one that takes
@@ -33,7 +36,7 @@ type Decision struct {
 	index   int32
 	verdict algo.Verdict
 	spec    *algo.Spec
-	plan    *plan
+	plan    *Plan
 }
 
 // Limit returns the limit that bound.
@@ -84,13 +87,13 @@ func (d Decision) ResetAfter() time.Duration {
 }
 
 // decision turns a verdict of spec number i into a decision.
-func (p *plan) decision(i int, v algo.Verdict) Decision {
+func (p *Plan) decision(i int, v algo.Verdict) Decision {
 	return p.decisionOf(i, p.specs[i], v)
 }
 
 // decisionOf is decision for a verdict of another spec than the plan's: that of
 // a limit which changed this moment.
-func (p *plan) decisionOf(i int, spec *algo.Spec, v algo.Verdict) Decision {
+func (p *Plan) decisionOf(i int, spec *algo.Spec, v algo.Verdict) Decision {
 	d := Decision{index: int32(i), verdict: v, spec: spec, plan: p}
 	d.conclude()
 	return d

@@ -24,7 +24,7 @@ const maxCost = algo.MaxCount
 //
 // It is safe for concurrent use and needs no closing.
 type Keyed struct {
-	plan     atomic.Pointer[plan]
+	plan     atomic.Pointer[Plan]
 	store    store.Store
 	mem      *memstore.Store // the store, if it is in this process
 	clock    *clock.Clock
@@ -103,7 +103,7 @@ func (k *Keyed) Peek(ctx context.Context, key string) (Decision, error) {
 }
 
 // allowAll decides with memory that is used again and again.
-func (k *Keyed) allowAll(ctx context.Context, p *plan, key string, cost int64) (Decision, error) {
+func (k *Keyed) allowAll(ctx context.Context, p *Plan, key string, cost int64) (Decision, error) {
 	checks := checkPool.Get().(*[]store.Check)
 	defer checkPool.Put(checks)
 	*checks = p.checks((*checks)[:0], key, cost)
@@ -113,7 +113,7 @@ func (k *Keyed) allowAll(ctx context.Context, p *plan, key string, cost int64) (
 var checkPool = sync.Pool{New: func() any { return new([]store.Check) }}
 
 // take asks the store about all limits of the plan at once.
-func (k *Keyed) take(ctx context.Context, p *plan, checks []store.Check, op store.Op) (Decision, error) {
+func (k *Keyed) take(ctx context.Context, p *Plan, checks []store.Check, op store.Op) (Decision, error) {
 	if err := k.do(ctx, op, checks); err != nil {
 		return Decision{}, err
 	}
@@ -147,7 +147,7 @@ func (k *Keyed) warn(err error) {
 }
 
 // checks appends one for every limit of the plan.
-func (p *plan) checks(to []store.Check, key string, cost int64) []store.Check {
+func (p *Plan) checks(to []store.Check, key string, cost int64) []store.Check {
 	for _, spec := range p.specs {
 		to = append(to, store.Check{Key: key, Spec: spec, Cost: cost})
 	}
@@ -156,14 +156,14 @@ func (p *plan) checks(to []store.Check, key string, cost int64) []store.Check {
 
 // decide sums up the verdicts: a denial speaks of the limit that takes longest,
 // an allowance of the one with least left, and of the longest wait.
-func (p *plan) decide(checks []store.Check) Decision {
+func (p *Plan) decide(checks []store.Check) Decision {
 	best, wait := p.decision(0, checks[0].Verdict), checks[0].Verdict.Wait
 	degraded, blind := checks[0].Degraded, checks[0].Blind
 	for i := 1; i < len(checks); i++ {
 		d := p.decision(i, checks[i].Verdict)
 		wait = max(wait, d.verdict.Wait)
 		degraded, blind = degraded || checks[i].Degraded, blind || checks[i].Blind
-		if d.binds(best) {
+		if d.Binds(best) {
 			best = d
 		}
 	}
@@ -176,8 +176,9 @@ func (p *plan) decide(checks []store.Check) Decision {
 	return best
 }
 
-// binds reports whether d matters more than o.
-func (d Decision) binds(o Decision) bool {
+// Binds reports whether d matters more than o: which of two answers to the same
+// request to tell.
+func (d Decision) Binds(o Decision) bool {
 	switch {
 	case d.Allowed != o.Allowed:
 		return o.Allowed
@@ -190,14 +191,14 @@ func (d Decision) binds(o Decision) bool {
 }
 
 // current returns the plan. A calendar that is nearly used up is laid out anew.
-func (k *Keyed) current() *plan {
+func (k *Keyed) current() *Plan {
 	if p := k.plan.Load(); p.until == 0 {
 		return p
 	}
 	return k.calendar()
 }
 
-func (k *Keyed) calendar() *plan {
+func (k *Keyed) calendar() *Plan {
 	p := k.plan.Load()
 	now := k.clock.Now()
 	if !p.stale(now) {

@@ -22,7 +22,7 @@ type Limiter struct {
 	plain    atomic.Bool // nothing but the cell has to be asked
 	clock    *clock.Clock
 	observer Observer
-	plan     atomic.Pointer[plan]
+	plan     atomic.Pointer[Plan]
 	mu       sync.Mutex // one change of the limit at a time
 	queue    queue      // of those who wait for a limit that does not book
 }
@@ -85,7 +85,7 @@ func (l *Limiter) book(t *time.Time, cost, maxWait int64) (Decision, memstore.Bo
 
 // current returns the plan for the time t, or now if t is nil. A calendar that is
 // nearly used up is laid out anew.
-func (l *Limiter) current(t *time.Time) *plan {
+func (l *Limiter) current(t *time.Time) *Plan {
 	p := l.plan.Load()
 	if p.until == 0 {
 		return p
@@ -197,14 +197,14 @@ func (l *Limiter) change(limit Limit) error {
 }
 
 // use makes p the plan.
-func (l *Limiter) use(p *plan) {
+func (l *Limiter) use(p *Plan) {
 	l.plain.Store(l.isPlain(p))
 	l.plan.Store(p)
 	l.cell.SetSpec(p.specs[0])
 }
 
 // isPlain reports whether nothing but the cell has to be asked about p.
-func (l *Limiter) isPlain(p *plan) bool { return l.observer == nil && p.until == 0 }
+func (l *Limiter) isPlain(p *Plan) bool { return l.observer == nil && p.until == 0 }
 
 // SetBurst changes the limit's burst, which must be at least 1.
 func (l *Limiter) SetBurst(burst int) error {

@@ -61,7 +61,7 @@ func TestPlanGoesOnWithoutItsZone(t *testing.T) {
 	clock := WithClock(func() time.Time { return now })
 	l := NewLimiter(PerMonth(1), clock)
 	k := NewKeyed(PerMonth(1), clock)
-	for _, p := range []*plan{l.plan.Load(), k.plan.Load()} {
+	for _, p := range []*Plan{l.plan.Load(), k.plan.Load()} {
 		p.limits[0].Zone = "Mars/Olympus"
 	}
 	now = now.AddDate(20, 0, 0)
