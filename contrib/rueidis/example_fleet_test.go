@@ -31,6 +31,24 @@ func Example_fleet() {
 	_, _ = d, err
 }
 
+// Hot keys are leased: decided here, within the limit.
+func Example_leases() {
+	client, err := sluicerueidis.Open(rueidis.ClientOption{InitAddress: []string{"127.0.0.1:6379"}})
+	if err != nil {
+		return
+	}
+	defer client.Close()
+	shared, err1 := redisstore.New(client)
+	leased, err2 := lease.New(shared) // strict, leases of up to 50 ms
+	store, err3 := failover.New(leased, memstore.New(), failover.Direct())
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return
+	}
+	defer func() { _ = errors.Join(store.Close(), leased.Close(context.Background())) }()
+	d, err := sluice.NewKeyed(sluice.PerSecond(1_000_000), sluice.WithStore(store)).Allow(context.Background(), "ann")
+	_, _ = d, err
+}
+
 // With everything: hot keys are leased, and while Redis is down every instance
 // goes on with its share.
 func Example_everything() {

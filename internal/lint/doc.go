@@ -1,5 +1,6 @@
 // Package lint keeps the shape of the repository: which package may import which, where a
-// clock may be read, and that users of the root module get no dependencies.
+// clock may be read, that users of the root module get no dependencies, and that the code in
+// the documentation is compiled.
 //
 // The rules are functions over parsed files, so that tests run them on the repository and,
 // to prove that each of them can fail, on small examples that break it. The tables that a
@@ -40,6 +41,11 @@ func Check(fsys fs.FS) ([]Problem, error) {
 	if err != nil {
 		return nil, err
 	}
+	uncompiled, err := checkSnippets(fsys)
+	if err != nil {
+		return nil, err
+	}
+	problems = append(problems, uncompiled...)
 	problems = append(problems, checkListed(root)...)
 	problems = append(problems, checkArrows(root)...)
 	problems = append(problems, checkPure(root)...)

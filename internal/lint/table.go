@@ -11,7 +11,7 @@ const modulePath = "github.com/sluice-limiter/sluice"
 // "." is the root package. A name that ends in "/..." stands for all packages below it.
 // A new package is added to the lowest layer that stands above everything it imports.
 var layers = [][]string{
-	{"algo", "internal/clock", "internal/redistest"},
+	{"algo", "internal/clock", "internal/redistest", "internal/topkeys"},
 	{"store", "internal/resp"},
 	{"store/memstore", "store/redisstore", "store/lease"},
 	{"store/split"},
