@@ -1,0 +1,244 @@
+package rule
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// compileMatch makes the match of a rule ready.
+func (c *compiler) compileMatch(rep report, out *Compiled) {
+	m := &out.Match
+	for i, method := range m.Methods {
+		checkMethod(rep, at("match.methods", i), method)
+	}
+	out.methods = m.Methods
+	out.hosts = makeHosts(compileHosts(rep, m.Hosts))
+	out.paths = makePaths(c.compilePaths(rep, m.Paths))
+	out.ips = makePrefixes(compilePrefixes(rep, "match.ips", m.IPs))
+	out.headers = c.compileHeaders(rep, "match.headers", m.Headers)
+	for _, name := range slices.Sorted(maps.Keys(m.Attributes)) {
+		value := m.Attributes[name]
+		if name == "" || value == "" {
+			rep.fault(inMap("match.attributes", name), "name an attribute, and use * for any value", "no name or no value")
+			continue
+		}
+		out.attributes = append(out.attributes, attributeTest{name, value})
+	}
+	if m.When != "" {
+		out.when = c.compileWhen(rep, m.When)
+	}
+}
+
+// at names an entry of a list.
+func at(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
+
+// inMap names an entry of a map.
+func inMap(field, name string) string { return field + "." + name }
+
+func checkMethod(rep report, field, method string) {
+	if method == "" || !isToken(method) {
+		rep.fault(field, "use a name such as GET", "%q is no method", clip(method))
+	} else if upper := strings.ToUpper(method); upper != method {
+		rep.fault(field, "did you mean "+upper+"?", "%q is no method: they are written in upper case", clip(method))
+	}
+}
+
+// isToken reports whether s can be the name of a header field or a method.
+func isToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func compileHosts(rep report, hosts []string) []string {
+	var out []string
+	for i, h := range hosts {
+		name := strings.TrimPrefix(h, "*.")
+		host := canonicalHost(name)
+		switch {
+		case h == "*":
+			rep.fault(at("match.hosts", i), "leave hosts out to match all", "* alone")
+		case host == "" || strings.ContainsAny(host, "*/@?# ") || strings.Contains(host, ".."):
+			rep.fault(at("match.hosts", i), "use a name such as api.example.com or *.example.com", "%q is no host", clip(h))
+		case !isASCII(host):
+			rep.fault(at("match.hosts", i), "write it in the form that begins with xn--", "%q is not how hosts are sent", clip(h))
+		case host != name && strings.ToLower(strings.TrimSuffix(name, ".")) != host:
+			rep.fault(at("match.hosts", i), "write "+host, "%q has a port, or is not written in the usual way", clip(h))
+		default:
+			out = append(out, strings.TrimSuffix(h, name)+host)
+		}
+	}
+	return out
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
+}
+
+func (c *compiler) compilePaths(rep report, paths []string) []pattern {
+	out := make([]pattern, 0, len(paths))
+	for i, text := range paths {
+		p, reason, hint := parsePattern(text, c.core.config.Paths.FoldCase)
+		if reason != "" {
+			rep.fault(at("match.paths", i), hint, "%q %s", clip(text), reason)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// parsePattern reads a path of a match. It has to be canonical, so that what is
+// written is what is compared.
+func parsePattern(text string, fold bool) (p pattern, reason, hint string) {
+	if !strings.HasPrefix(text, "/") {
+		return p, "does not begin with a slash", "write /" + text
+	}
+	path, below := strings.CutSuffix(text, "/*")
+	if below && path == "" {
+		path = "/"
+	}
+	canonical, ends, ambiguous := canonicalPath(path, fold, nil)
+	if ambiguous {
+		return p, "can be read in more than one way", "leave out encoded slashes, backslashes, semicolons and broken escapes; write % as %25"
+	}
+	if canonical != path && !(fold && strings.EqualFold(canonical, path)) {
+		if below {
+			canonical = strings.TrimSuffix(canonical, "/") + "/*"
+		}
+		return p, "is not in canonical form and would never match", "write " + canonical
+	}
+	p = pattern{text: canonical, below: below}
+	original, ends2, _ := canonicalPath(path, false, nil)
+	for i := range ends {
+		segment := segmentAt(canonical, ends, i)
+		name, bad := variableName(segmentAt(original, ends2, i))
+		if bad != "" {
+			return p, bad, "a variable is a whole segment, such as {id}; only the last one may be *"
+		}
+		if name != "" && p.variable(name) >= 0 {
+			return p, fmt.Sprintf("has two variables named %q", name), "give them different names"
+		}
+		p.segments = append(p.segments, segment)
+		p.names = append(p.names, name)
+	}
+	return p, "", ""
+}
+
+// variableName returns the name of a segment that is a variable, or what is wrong.
+func variableName(segment string) (name, reason string) {
+	if !strings.ContainsAny(segment, "{}*") {
+		return "", ""
+	}
+	inner, open := strings.CutPrefix(segment, "{")
+	inner, shut := strings.CutSuffix(inner, "}")
+	if !open || !shut || inner == "" || !isName(inner) || strings.Contains(inner, "/") {
+		return "", fmt.Sprintf("has the segment %q", clip(segment))
+	}
+	return inner, ""
+}
+
+// isName reports whether s has only letters, digits and _ . - /.
+func isName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && strings.IndexByte("_.-/", c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func compilePrefixes(rep report, field string, texts []string) []netip.Prefix {
+	var out []netip.Prefix
+	for i, text := range texts {
+		p, hint := parsePrefix(text)
+		if hint != "" {
+			rep.fault(at(field, i), hint, "%q is no address or prefix", clip(text))
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// parsePrefix reads an address or a prefix; a hint tells how to write a bad one.
+func parsePrefix(text string) (netip.Prefix, string) {
+	if a, err := netip.ParseAddr(text); err == nil {
+		if a.Zone() != "" {
+			return netip.Prefix{}, "leave out the zone"
+		}
+		a = cleanAddr(a)
+		return netip.PrefixFrom(a, a.BitLen()), ""
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return p, "write it as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32"
+	}
+	if p.Addr().Is4In6() {
+		if p.Bits() < 96 {
+			return p, "write it as a prefix of IPv4"
+		}
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	if p.Masked() != p {
+		return p, "did you mean " + p.Masked().String() + "?"
+	}
+	return p, ""
+}
+
+func (c *compiler) compileHeaders(rep report, field string, headers map[string]string) []headerTest {
+	var out []headerTest
+	for _, written := range slices.Sorted(maps.Keys(headers)) {
+		value := headers[written]
+		name, ok := headerName(rep, inMap(field, written), written)
+		switch {
+		case !ok:
+		case value == "":
+			rep.fault(inMap(field, written), "use * for any value", "no value")
+		case slices.ContainsFunc(out, func(t headerTest) bool { return t.name == name }):
+			rep.fault(inMap(field, written), "leave one out", "%s is there twice, in different spellings", name)
+		default:
+			out = append(out, headerTest{c.slot(name), name, value})
+		}
+	}
+	return out
+}
+
+// headerName returns the name of a header field as Getters know it.
+func headerName(rep report, field, written string) (string, bool) {
+	name := textproto.CanonicalMIMEHeaderKey(written)
+	if !isToken(written) {
+		rep.fault(field, "use a name such as X-Api-Key", "%q cannot be the name of a header field", clip(written))
+		return "", false
+	}
+	if name == "Host" {
+		rep.fault(field, "use match.hosts, or the key part host", "the host is no header field here")
+		return "", false
+	}
+	return name, true
+}
+
+func (c *compiler) compileWhen(rep report, text string) func(*Request) bool {
+	if c.conditions == nil {
+		rep.fault("match.when", "use a rule file, or the option rule.Conditions", "expressions are not available here")
+		return nil
+	}
+	when, err := c.conditions(text)
+	if err == nil && when == nil {
+		err = errors.New("it was compiled to nothing")
+	}
+	if err != nil {
+		rep.fault("match.when", "", "%v", err)
+	}
+	return when
+}

@@ -1,0 +1,34 @@
+package rule
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"slices"
+	"time"
+)
+
+// Option sets up Compile and Validate.
+type Option func(*compiler)
+
+// Conditions lets rules have When expressions: compile turns the text of one into
+// what tells whether a request fits.
+func Conditions(compile func(text string) (func(*Request) bool, error)) Option {
+	return func(c *compiler) { c.conditions = compile }
+}
+
+// HashKey gives the secret, of 16 bytes or more, with which keys of rules that say
+// hash are hashed. Instances that share budgets need the same one.
+func HashKey(key []byte) Option {
+	return func(c *compiler) {
+		if len(key) < 16 {
+			c.whole().fault("", "give 16 bytes or more, from a source of random numbers", "the secret of HashKey has %d bytes", len(key))
+			return
+		}
+		key = slices.Clone(key)
+		c.secret = &secret{}
+		c.secret.pool.New = func() any { return hmac.New(sha256.New, key) }
+	}
+}
+
+// At lays calendars out for now instead of the present time.
+func At(now time.Time) Option { return func(c *compiler) { c.now = now } }

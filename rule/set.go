@@ -1,0 +1,180 @@
+package rule
+
+import (
+	"time"
+
+	"github.com/sluice-limiter/sluice"
+)
+
+// Set is rules made ready: immutable, and safe for concurrent use.
+type Set struct {
+	*core
+	limits  []ruleLimits // by number of the rule
+	laidOut time.Time    // for when calendars are laid out
+	until   time.Time    // from when on they have to be laid out anew; zero without any
+}
+
+// core is what of a set does not depend on the time.
+type core struct {
+	config  Config
+	rules   []*Compiled
+	root    *node
+	headers []string // names of all header fields that are asked for, by slot
+
+	needsHost       bool
+	refuseAmbiguous bool // paths, that is
+}
+
+// Compiled is one rule, ready.
+type Compiled struct {
+	Rule      // with its defaults filled in
+	Index int // its number in the set
+
+	methods     []string
+	hosts       hostList
+	paths       pathList
+	headers     []headerTest
+	ips         prefixes
+	attributes  []attributeTest
+	when        func(*Request) bool
+	skipIPs     prefixes
+	skipHeaders []headerTest
+	skipKeys    keyTable
+	key         keyMaker
+	overrides   keyTable
+	costSlot    int // of Cost.Header; -1 without
+	rollout     uint64
+	rolloutSeed uint64
+}
+
+// Compile makes a Set. The error is of type Findings and holds all errors that
+// Validate finds.
+func Compile(c Config, opts ...Option) (*Set, error) {
+	made := newCompiler(c, opts)
+	set := made.set()
+	if err := made.found().Err(); err != nil {
+		return nil, err
+	}
+	return set, nil
+}
+
+// Rules returns the rules, in the order of the configuration.
+func (s *Set) Rules() []*Compiled { return s.rules }
+
+// Config returns what the set was made from. It must not be changed.
+func (s *Set) Config() Config { return s.config }
+
+// Fresh returns the set laid out anew for its calendars if that is due at now, else
+// the set itself. Without calendars it never is, and HasCalendar is false.
+func (s *Set) Fresh(now time.Time) *Set {
+	// A plan knows the calendar from two of its windows back, and a day has 23 hours
+	// at least.
+	if !s.HasCalendar() || now.Before(s.until) && s.laidOut.Sub(now) < 23*time.Hour {
+		return s
+	}
+	fresh := &Set{core: s.core}
+	if err := fresh.layOut(now); err != nil { // was fine before
+		return s
+	}
+	return fresh
+}
+
+// HasCalendar reports whether now matters to Fresh.
+func (s *Set) HasCalendar() bool { return !s.until.IsZero() }
+
+// layOut makes the plans of all rules for now.
+func (s *Set) layOut(now time.Time) error {
+	s.laidOut = now
+	s.limits = make([]ruleLimits, len(s.rules))
+	for i, c := range s.rules {
+		base, err := s.plans(now, c.Limits, c.Candidate)
+		if err != nil {
+			return err
+		}
+		s.limits[i].base = base
+		for _, o := range c.Overrides {
+			other, err := s.plans(now, o.Limits, c.Candidate)
+			if err != nil {
+				return err
+			}
+			s.limits[i].overrides = append(s.limits[i].overrides, other)
+		}
+	}
+	return nil
+}
+
+// Limits are those that hold for a key, by scope. A plan without limits is nil. No
+// two of them share a state.
+type Limits struct {
+	Enforce   [3]*sluice.Plan // by Scope.Index
+	Candidate [3]*sluice.Plan
+	Names     [3][]string // of the limits of Enforce
+}
+
+// Index numbers the scopes: Cluster 0, Instance 1, Split 2.
+func (s Scope) Index() int {
+	switch s {
+	case Instance:
+		return 1
+	case Split:
+		return 2
+	}
+	return 0
+}
+
+// planOrder is the order in which scopes get their states. What is enforced comes
+// before candidates, so that a candidate that comes or goes changes no state of it.
+var planOrder = [3]Scope{Cluster, Split, Instance}
+
+// plans makes the plans of limits that hold for the same keys.
+func (s *Set) plans(now time.Time, enforced, candidates []Limit) (*Limits, error) {
+	limits := &Limits{}
+	var groups [6][]sluice.Limit
+	for i, scope := range planOrder {
+		for _, l := range enforced {
+			if l.Scope == scope {
+				groups[i] = append(groups[i], l.Limit)
+				limits.Names[scope.Index()] = append(limits.Names[scope.Index()], l.Name)
+			}
+		}
+		for _, l := range candidates {
+			if l.Scope == scope {
+				groups[3+i] = append(groups[3+i], l.Limit)
+			}
+		}
+	}
+	plans, err := sluice.NewPlans(now, groups[:]...)
+	if err != nil {
+		return nil, err
+	}
+	for i, scope := range planOrder {
+		limits.Enforce[scope.Index()] = s.used(plans[i])
+		limits.Candidate[scope.Index()] = s.used(plans[3+i])
+	}
+	return limits, nil
+}
+
+// used returns the plan, or nil if it has no limits, and notes until when it holds.
+func (s *Set) used(p *sluice.Plan) *sluice.Plan {
+	if len(p.Specs()) == 0 {
+		return nil
+	}
+	if until := p.Until(); !until.IsZero() && (s.until.IsZero() || until.Before(s.until)) {
+		s.until = until
+	}
+	return p
+}
+
+// ruleLimits are the limits of one rule.
+type ruleLimits struct {
+	base      *Limits
+	overrides []*Limits
+}
+
+// find returns the limits of an override, or the rule's own for -1.
+func (r *ruleLimits) find(override int) *Limits {
+	if override < 0 {
+		return r.base
+	}
+	return r.overrides[override]
+}
