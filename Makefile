@@ -64,7 +64,7 @@ clean: ## Remove what make left behind
 
 .PHONY: deps
 deps: ## Install what the tests need from Debian's packages, when it is missing
-	@$(INSTALL) gcc libc6-dev ca-certificates redis-server
+	@$(INSTALL) gcc libc6-dev ca-certificates redis-server postgresql
 
 .PHONY: download
 download: ## Download the dependencies of every module
@@ -118,7 +118,7 @@ check-cross: ## The root module and its tests compile for other systems and 32 b
 ##@ Deeper
 
 .PHONY: bench
-bench: bench-local bench-redis ## Run all benchmarks
+bench: bench-local bench-redis bench-service ## Run all benchmarks
 
 .PHONY: bench-local
 bench-local: ## Compare the in-process limiters with their peers
@@ -128,6 +128,14 @@ bench-local: ## Compare the in-process limiters with their peers
 bench-redis: ## Compare the limiters over Redis with their peers, on a server of its own
 	@$(INSTALL) redis-server
 	@cd bench && go run ./cmd/redis
+
+.PHONY: bench-service
+bench-service: ## Measure the rule engine, the HTTP middleware beside its peers, and the database guard
+	@cd bench && go run ./cmd/service
+
+.PHONY: bench-engine
+bench-engine: ## Only the rule engine
+	@cd bench && go run ./cmd/service -case engine
 
 .PHONY: cover
 cover: ## Print the coverage of every package of the root module, fail below the minimum

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs Debian packages whose command is missing; does nothing when all are there.
 #
-#   tools/install-debian.sh gcc libc6-dev postgresql=psql
+#   tools/install-debian.sh gcc libc6-dev postgresql
 #
 # A package is there when the command of the same name is, or the command after "=".
-# Packages without a command (libc6-dev, ca-certificates) have a probe of their own below.
+# Packages without a command in PATH (libc6-dev, ca-certificates, postgresql) have a probe of their own below.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,11 +22,15 @@ have_certificates() {
 		[ -s /etc/ssl/ca-bundle.pem ] || [ -s /etc/ssl/cert.pem ]
 }
 
+# have_postgresql looks for the server, whose commands are not in PATH.
+have_postgresql() { compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; }
+
 # present PKG[=COMMAND] tells whether nothing needs to be installed.
 present() {
 	case $1 in
 	libc6-dev) have_libc_headers ;;
 	ca-certificates) have_certificates ;;
+	postgresql) have_postgresql ;;
 	*=*) command -v "${1#*=}" >/dev/null ;;
 	*) command -v "$1" >/dev/null ;;
 	esac
