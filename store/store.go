@@ -72,7 +72,17 @@ type Check struct {
 	Mark     algo.Mark    // names a Lease, for Return, or an allowed Spend that has to wait, for Cancel
 	Degraded bool         // decided without the store that should have
 	Blind    bool         // and without any other, by a policy: the verdict says nothing of the limit
+
+	// Shadow is set by the caller: the check is decided with the others, and charged
+	// only if every check that is not shadow allows and it itself does. It never
+	// denies another. Shadow checks stand after all that are not. It means something
+	// to Spend, Reserve and Acquire; what was not charged is not there to be settled.
+	Shadow bool
 }
+
+// Refuses reports whether the check keeps its call from being carried out: it denies,
+// and is no shadow.
+func (c *Check) Refuses() bool { return !c.Verdict.Allowed && !c.Shadow }
 
 // Store keeps the state of limits.
 //
@@ -82,6 +92,10 @@ type Check struct {
 // verdict tells what its limit by itself would have said. Checks of the same key
 // and the same shape ([algo.Spec.Shape]) share a state and are decided one after
 // the other.
+//
+// Verdicts of shadow checks (Check.Shadow) do not count among those that must allow.
+// If all others do, each shadow check that allows is spent too; if not, none is. A
+// call of nothing but shadow checks decides each by itself.
 //
 // An error means that it could not be decided; nothing was spent as far as the
 // store can tell. Faults of the input are reported as [ErrKey], [ErrCost],
@@ -155,9 +169,15 @@ func Validate(op Op, checks []Check) error {
 		if permits := c.Spec.Kind == algo.Concurrency; permits != (op >= Acquire) && op != Reset {
 			return fmt.Errorf("store: check %d: operation %d: %w", i, op, ErrOp)
 		}
+		if i > 0 && checks[i-1].Shadow && !c.Shadow && op.shadows() {
+			return fmt.Errorf("store: check %d: a check that is not shadow stands after one that is: %w", i, ErrOp)
+		}
 	}
 	return nil
 }
+
+// shadows tells those that spare what a shadow check denies to the others.
+func (op Op) shadows() bool { return op == Spend || op == Reserve || op == Acquire }
 
 // named tells the operations that need an ID.
 func (op Op) named() bool { return op == Reserve || op == Commit || op >= Acquire }

@@ -65,6 +65,16 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%s: error %q does not say where it comes from", c.name, err)
 		}
 	}
+	dark := good
+	dark.Shadow = true
+	for op, want := range map[store.Op]error{store.Spend: store.ErrOp, store.Reserve: store.ErrOp, store.Commit: nil, store.Refund: nil} {
+		if err := store.Validate(op, []store.Check{dark, good}); !errors.Is(err, want) {
+			t.Errorf("operation %d: a shadow before another check: error %v, want %v", op, err, want)
+		}
+		if err := store.Validate(op, []store.Check{good, dark, dark}); err != nil {
+			t.Errorf("operation %d: shadows behind another check: %v", op, err)
+		}
+	}
 	if err := store.Validate(store.Spend, nil); err != nil {
 		t.Errorf("no checks: %v", err)
 	}

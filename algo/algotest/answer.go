@@ -15,7 +15,7 @@ type answer struct {
 
 // value returns a field of the answer as text.
 func (a answer) value(op store.Op, x want) string {
-	a = a.only(x.limit)
+	a = a.of(x.limit)
 	switch x.field {
 	case "verdict":
 		return a.verdict(op)
@@ -31,14 +31,22 @@ func (a answer) value(op store.Op, x want) string {
 	return a.by()
 }
 
-// only leaves the limit of that name, or all if there is no name.
-func (a answer) only(name string) answer {
+// of leaves the limit of that name. Without a name it leaves all that decide: those
+// that are no shadows, if there are any.
+func (a answer) of(name string) answer {
+	firm := 0
 	for i, l := range a.limits {
 		if name != "" && l.name == name {
 			return answer{a.limits[i : i+1], a.checks[i : i+1]}
 		}
+		if !l.shadow {
+			firm = i + 1
+		}
 	}
-	return a
+	if firm == 0 {
+		return a
+	}
+	return answer{a.limits[:firm], a.checks[:firm]}
 }
 
 // allowed reports whether all limits allow.

@@ -31,5 +31,6 @@
 // warm 4s [cold 3], ban, unlimited. The booking ones also take max_wait 1s, and
 // all take ordinal 1. Several limits have names (limit a: …) and are asked at
 // once, or by name (cost 1 on a); -> deny by b retry 1s a: remaining 3 looks at
-// the decision and then at a alone. A step may say key K; the default is k.
+// the decision and then at a alone. A step may say key K; the default is k. Shadow
+// limits (limit c: shadow …) stand behind all others and are no part of the decision.
 package algotest

@@ -12,6 +12,7 @@ import (
 // limit is a line that gives a limit or changes it.
 type limit struct {
 	name    string // empty if it is the only one
+	shadow  bool
 	spec    *algo.Spec
 	windows []string // of a sliding_log, as they were written
 }
@@ -37,6 +38,9 @@ func parseLimit(w *words) (*limit, error) {
 	l := &limit{}
 	if name, ok := strings.CutSuffix(w.peek(), ":"); ok {
 		l.name = name
+		w.next()
+	}
+	if l.shadow = w.peek() == "shadow"; l.shadow {
 		w.next()
 	}
 	name := w.next()

@@ -110,19 +110,19 @@ func (m *Model) change(op store.Op, c *store.Check, now int64) {
 	m.shifts[slotOf(c)] += c.Spec.Shift(before, c.Spec.Mark(s))
 }
 
-// spend decides all checks on a draft, and keeps the draft if all are allowed.
-// If not, only what algo.Decide would write on a denial is written: the cut.
+// spend decides all checks on a draft, which takes what is allowed, and keeps the
+// draft if all are allowed that are no shadows. Where a check is denied, what
+// algo.Decide would write on a denial is written: the cut.
 func (m *Model) spend(op store.Op, checks []store.Check, now int64) {
 	d := draft{m: m, states: map[slot]*algo.State{}, open: map[ticket]reservation{}}
 	allowed := true
 	for i := range checks {
 		checks[i].Now = now
 		d.decide(op, &checks[i], now)
-		allowed = allowed && checks[i].Verdict.Allowed
+		allowed = allowed && !checks[i].Refuses()
 	}
 	if allowed {
 		d.keep()
-		return
 	}
 	for i := range checks {
 		if c := &checks[i]; !c.Verdict.Allowed && c.Cost > 0 {
@@ -136,8 +136,8 @@ func (m *Model) lease(one []store.Check, now int64) {
 	store.TryLease(&one[0], func() { m.spend(store.Spend, one, now) })
 }
 
-// acquire takes the permits of all checks, or of none. What has expired is dropped
-// whatever the answer is.
+// acquire takes the permits of all checks, or of none; of shadows, those that are
+// allowed. What has expired is dropped whatever the answer is.
 func (m *Model) acquire(checks []store.Check, now int64) {
 	drafts, allowed := map[slot]*algo.Permits{}, true
 	for i := range checks {
@@ -150,7 +150,7 @@ func (m *Model) acquire(checks []store.Check, now int64) {
 			drafts[at] = &p
 		}
 		c.Now, c.Verdict = now, c.Spec.Acquire(drafts[at], now, c.ID, c.Cost, c.Hold)
-		allowed = allowed && c.Verdict.Allowed
+		allowed = allowed && !c.Refuses()
 	}
 	if allowed {
 		maps.Copy(m.permits, drafts)

@@ -149,11 +149,15 @@ func (f *file) begin(w *words) error {
 	return nil
 }
 
-// fits refuses an unnamed limit beside named ones.
+// fits refuses an unnamed limit beside named ones, and one that is no shadow behind
+// one that is.
 func (s *script) fits(l *limit) error {
 	for _, st := range s.steps {
 		if st.limit != nil && (st.limit.name == "") != (l.name == "") {
 			return errors.New("expected one limit without a name, or only limits with names")
+		}
+		if st.limit != nil && st.limit.shadow && !l.shadow && !s.knows(l.name) {
+			return errors.New("expected shadow limits behind all others")
 		}
 	}
 	return nil

@@ -158,7 +158,7 @@ func (p *player) ask(st step) error {
 // check is what the step asks of one limit.
 func (p *player) check(st step, l *limit) store.Check {
 	c := st.check
-	c.Spec = l.spec
+	c.Spec, c.Shadow = l.spec, l.shadow
 	switch st.op {
 	case store.Reserve, store.Commit:
 		c.ID = st.id

@@ -137,7 +137,7 @@ func TestEveryAlgorithmHasTwelveScripts(t *testing.T) {
 	}
 	for _, name := range []string{
 		"fixed_window", "sliding_window", "weighted", "sliding_log", "token_bucket",
-		"token_bucket_interval", "leaky_bucket", "warm_up", "multi", "reserve",
+		"token_bucket_interval", "leaky_bucket", "warm_up", "multi", "reserve", "shadow",
 	} {
 		if n := count["scripts/"+name+".txt"]; n < 12 {
 			t.Errorf("%s: got %d scripts, want at least 12", name, n)

@@ -7,26 +7,54 @@ import (
 	"github.com/sluice-limiter/sluice/store"
 )
 
-// decide decides without the main store.
-func (s *Store) decide(ctx context.Context, op store.Op, checks []store.Check) error {
+// decide decides without the main store: first what needs no other, for that may be
+// a reason to spend nothing in the local one.
+func (c *core) decide(ctx context.Context, op store.Op, checks []store.Check, by policies) error {
 	if err := store.Validate(op, checks); err != nil {
 		return err
 	}
-	s.count(s.policy)
-	if s.policy == Local {
-		if err := s.decideLocally(ctx, op, checks); err != nil {
-			return err
-		}
-	} else {
-		for i := range checks {
-			decideBlindly(op, &checks[i], s.policy == Allow)
-		}
-	}
+	c.count(by)
+	refused := false
 	for i := range checks {
-		checks[i].Degraded, checks[i].Blind = true, s.policy != Local
+		check, policy := &checks[i], by.of(i)
+		if policy != Local {
+			decideBlindly(op, check, policy == Allow)
+			refused = refused || check.Refuses()
+		}
+		check.Degraded, check.Blind = true, policy != Local
 	}
-	return nil
+	local, at := pick(checks, func(i int) bool { return by.of(i) == Local })
+	if len(local) == 0 {
+		return nil
+	}
+	var err error
+	if refused && (op == store.Spend || op == store.Reserve || op == store.Acquire) {
+		err = c.look(ctx, op, local)
+	} else {
+		err = c.decideLocally(ctx, op, local)
+	}
+	put(checks, local, at)
+	return err
 }
+
+// look has the local store decide, and spend nothing: beside a check that is always
+// denied.
+func (c *core) look(ctx context.Context, op store.Op, checks []store.Check) error {
+	refusal := store.Check{Key: checks[0].Key, Spec: banned, Cost: 2, ID: checks[0].ID, Hold: checks[0].Hold}
+	if op == store.Acquire {
+		refusal.Spec = single
+	}
+	all := append([]store.Check{refusal}, checks...)
+	err := c.local.Take(ctx, op, all)
+	copy(checks, all[1:])
+	return err
+}
+
+// Limits that deny a cost of 2 whatever their state.
+var (
+	banned, _ = algo.Compile(algo.Spec{Kind: algo.Ban})
+	single, _ = algo.Compile(algo.Spec{Kind: algo.Concurrency, Count: 1})
+)
 
 // decideLocally asks the local store. What was taken from the main store by mark
 // cannot be given back here.

@@ -17,6 +17,10 @@
 // alive, and to let the request pass would be a way round the limit. And not the
 // caller's own context: who gives up gets the context's error.
 //
+// One call can hold limits of several rules: [Store.TakeEach] takes a policy for each.
+// A shadow check falls under its policy as any other, and denies nobody; under Deny it
+// is not charged. Where Blind is set, its verdict says nothing of the limit.
+//
 // # What counts against the store
 //
 // The breaker opens when at least half of the calls fail, for a while.
@@ -44,7 +48,7 @@
 //     reservation made on the main store then stays spent.
 //   - Cancel and Return go by the check's mark: back to the local store if the
 //     check is marked Degraded, else to the main store, and nowhere while that is
-//     down.
+//     down. What is marked Blind was taken nowhere.
 //   - Refund and Reset are carried out by whoever decides at the time; a Reset of
 //     the main store also resets the local one.
 //   - A Renew while the main store is down always succeeds: an outage is no

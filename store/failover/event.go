@@ -23,12 +23,12 @@ func (c *core) notify(e Event) {
 }
 
 // count counts a decision without the main store, and logs at most once a second.
-func (c *core) count(p Policy) {
+func (c *core) count(by policies) {
 	total := c.degraded.Add(1)
 	now, last := c.clock.Now(), c.logged.Load()
 	if last != 0 && now-last < 1_000_000 || !c.logged.CompareAndSwap(last, now) {
 		return
 	}
-	c.logger.Warn("sluice: deciding without the store", "policy", p.String(),
+	c.logger.Warn("sluice: deciding without the store", "policy", by.String(),
 		"decisions", total-c.told.Swap(total), "error", c.breaker.lastCause())
 }

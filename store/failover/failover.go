@@ -35,6 +35,9 @@ var (
 	ErrDeadline = errors.New("failover: deadline must be 1ms to 1m")
 )
 
+// ErrPolicies is how [Store.TakeEach] refuses a call without a policy for every check.
+var ErrPolicies = errors.New("failover: needs as many policies as checks")
+
 // Store decides by a main store, and by a policy when that fails.
 type Store struct {
 	*core

@@ -11,21 +11,20 @@ import (
 // settle does in the local store what the main one has done with something that is
 // named, or did not know. It may be in both: a call that came too late for the caller
 // may still have been carried out.
-func (s *Store) settle(ctx context.Context, op store.Op, checks []store.Check) {
+func (c *core) settle(ctx context.Context, op store.Op, checks []store.Check, by policies) {
 	for i := range checks {
-		c := &checks[i]
-		known := false
+		check, known := &checks[i], false
 		switch {
-		case !s.strayed.Load():
-		case op == store.Renew && c.Verdict.Allowed:
-			s.here(ctx, store.Release, c) // it is counted there
+		case !c.strayed.Load():
+		case op == store.Renew && check.Verdict.Allowed:
+			c.here(ctx, store.Release, check) // it is counted there
 		case op == store.Renew:
-			s.bringHome(ctx, c)
+			c.bringHome(ctx, check)
 		default:
-			known = s.closeBoth(ctx, op, c)
+			known = c.closeBoth(ctx, op, check)
 		}
-		if op == store.Commit && !known {
-			s.remember(ctx, c)
+		if op == store.Commit && !known && by.of(i) == Local {
+			c.remember(ctx, check)
 		}
 	}
 }

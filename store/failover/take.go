@@ -3,33 +3,82 @@ package failover
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
+	"github.com/sluice-limiter/sluice/algo"
 	"github.com/sluice-limiter/sluice/store"
 )
 
-// Take implements [store.Store].
+// Take implements [store.Store]. The store's policy is that of all checks.
 func (s *Store) Take(ctx context.Context, op store.Op, checks []store.Check) error {
+	return s.take(ctx, op, checks, policies{all: s.policy})
+}
+
+// TakeEach is Take with a policy for every check, by its index: limits of several
+// rules can stand in one call. While the main store is not asked, checks with Deny
+// are denied, those with Allow pass if their limit could ever admit them, and those
+// with Local are asked of the local store, all of them at once. It is still all or
+// nothing: if a check is denied that is no shadow, nothing is spent.
+func (s *Store) TakeEach(ctx context.Context, op store.Op, checks []store.Check, each []Policy) error {
+	if len(each) != len(checks) {
+		return fmt.Errorf("%w: %d for %d checks", ErrPolicies, len(each), len(checks))
+	}
+	return s.take(ctx, op, checks, policies{each: each})
+}
+
+func (c *core) take(ctx context.Context, op store.Op, checks []store.Check, by policies) error {
 	switch {
 	case len(checks) == 0:
 		return nil
-	case byMark(op) && checks[0].Degraded && s.policy == Local: // it was taken locally
-		return s.local.Take(ctx, op, checks)
-	case s.breaker.open.Load():
-		return s.decide(ctx, op, checks)
+	case byMark(op) && slices.ContainsFunc(checks, func(c store.Check) bool { return c.Degraded }):
+		return c.giveBack(ctx, op, checks, by)
 	}
-	failed, err := s.ask(ctx, op, checks)
+	return c.askOrDecide(ctx, op, checks, by)
+}
+
+// giveBack brings what is known by a mark to where it was taken: here, or there, or
+// nowhere.
+func (c *core) giveBack(ctx context.Context, op store.Op, checks []store.Check, by policies) error {
+	for i := range checks {
+		if checks[i].Blind {
+			checks[i].Verdict = algo.Verdict{}
+		}
+	}
+	ours, at := pick(checks, func(i int) bool { return checks[i].Degraded && !checks[i].Blind })
+	theirs, behind := pick(checks, func(i int) bool { return !checks[i].Degraded })
+	if len(ours) > 0 {
+		if err := c.local.Take(ctx, op, ours); err != nil {
+			return err
+		}
+		put(checks, ours, at)
+	}
+	if len(theirs) == 0 {
+		return nil
+	}
+	err := c.askOrDecide(ctx, op, theirs, by.at(behind))
+	put(checks, theirs, behind)
+	return err
+}
+
+// askOrDecide asks the main store, and has the policies decide if it does not.
+func (c *core) askOrDecide(ctx context.Context, op store.Op, checks []store.Check, by policies) error {
+	if c.breaker.open.Load() {
+		return c.decide(ctx, op, checks, by)
+	}
+	failed, err := c.ask(ctx, op, checks)
 	switch {
 	case failed:
-		return s.decide(ctx, op, checks)
+		return c.decide(ctx, op, checks, by)
 	case err == nil:
-		s.after(ctx, op, checks)
+		c.after(ctx, op, checks, by)
 	}
 	return err
 }
 
 // after does what remains when the main store has answered: it settles in the local
 // store what is there, and keeps it warm.
-func (s *Store) after(ctx context.Context, op store.Op, checks []store.Check) {
+func (c *core) after(ctx context.Context, op store.Op, checks []store.Check, by policies) {
 	for i := range checks {
 		if checks[i].Degraded { // of an earlier call
 			checks[i].Degraded, checks[i].Blind = false, false
@@ -37,11 +86,11 @@ func (s *Store) after(ctx context.Context, op store.Op, checks []store.Check) {
 	}
 	switch op {
 	case store.Reset:
-		_ = s.local.Take(ctx, op, checks) // memory of ours; the main store has done it
+		_ = c.local.Take(ctx, op, checks) // memory of ours; the main store has done it
 	case store.Spend:
-		s.warm(ctx, checks)
+		c.warm(ctx, checks, by)
 	case store.Commit, store.Renew, store.Release:
-		s.settle(ctx, op, checks)
+		c.settle(ctx, op, checks, by)
 	}
 }
 

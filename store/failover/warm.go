@@ -13,31 +13,33 @@ import (
 //
 // A reservation counts when it is settled, with what it really took. A refund does
 // not: what is spent here may have been spent in an outage.
-func (s *Store) warm(ctx context.Context, checks []store.Check) {
+func (c *core) warm(ctx context.Context, checks []store.Check, by policies) {
 	for i := range checks {
-		if !checks[i].Verdict.Allowed {
+		if checks[i].Refuses() {
 			return
 		}
 	}
 	for i := range checks {
-		s.remember(ctx, &checks[i])
+		if by.of(i) == Local {
+			c.remember(ctx, &checks[i])
+		}
 	}
 }
 
 // remember spends in the local store what was spent in the main one, or what there is
 // left if that is less.
-func (s *Store) remember(ctx context.Context, c *store.Check) {
-	if s.policy != Local || c.Cost == 0 || !c.Verdict.Allowed || c.Degraded {
+func (c *core) remember(ctx context.Context, spent *store.Check) {
+	if spent.Cost == 0 || !spent.Verdict.Allowed || spent.Degraded {
 		return
 	}
-	one := s.singles.Get().(*[1]store.Check)
-	one[0] = store.Check{Key: c.Key, Spec: c.Spec, Cost: c.Cost}
-	err := s.local.Take(ctx, store.Spend, one[:]) // what cannot be remembered is forgotten
+	one := c.singles.Get().(*[1]store.Check)
+	one[0] = store.Check{Key: spent.Key, Spec: spent.Spec, Cost: spent.Cost}
+	err := c.local.Take(ctx, store.Spend, one[:]) // what cannot be remembered is forgotten
 	if err == nil && !one[0].Verdict.Allowed {
-		if one[0].Cost = c.Spec.Remaining(one[0].Verdict); one[0].Cost > 0 {
-			_ = s.local.Take(ctx, store.Spend, one[:])
+		if one[0].Cost = spent.Spec.Remaining(one[0].Verdict); one[0].Cost > 0 {
+			_ = c.local.Take(ctx, store.Spend, one[:])
 		}
 	}
 	one[0] = store.Check{}
-	s.singles.Put(one)
+	c.singles.Put(one)
 }

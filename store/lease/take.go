@@ -97,7 +97,8 @@ func (s *Store) lock(key string, p *plan, now int64) *entry {
 
 // takeSeveral decides checks that stand together. What the leases hold is taken
 // from them; the rest goes to the inner store in one call, and if that denies,
-// the leases get theirs back.
+// the leases get theirs back. What the leases hold is allowed, so the inner store
+// spends shadows by the same rule, whoever of the others it is asked about.
 func (s *Store) takeSeveral(ctx context.Context, checks []store.Check) error {
 	if !slices.ContainsFunc(checks, func(c store.Check) bool { return s.plan(c.Spec).leased() }) {
 		return s.pass(ctx, store.Spend, checks)
@@ -120,7 +121,7 @@ func (s *Store) takeSeveral(ctx context.Context, checks []store.Check) error {
 	allowed := err == nil
 	for i := range rest {
 		checks[at[i]] = rest[i]
-		allowed = allowed && rest[i].Verdict.Allowed
+		allowed = allowed && !rest[i].Refuses()
 	}
 	for _, p := range paid {
 		if allowed {

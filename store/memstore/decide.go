@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-limiter/sluice/store"
 )
 
-// takeAll decides several checks as one: all or nothing.
+// takeAll decides several checks as one: all or nothing, but for shadows.
 func (s *Store) takeAll(checks []store.Check) {
 	d := newSeveral(store.Spend)
 	s.holdAll(d, checks)
@@ -22,11 +22,12 @@ func (s *Store) lease(one []store.Check) {
 	store.TryLease(&one[0], func() { s.takeAll(one) })
 }
 
-// decideAll decides all parts at one instant and spends, but writes nothing
-// yet.
+// decideAll decides all parts at one instant and spends, but writes nothing yet. It
+// reports whether what was allowed is spent.
 func (s *Store) decideAll(d *several, now int64) (allowed bool) {
 	s.loadAll(d)
 	allowed = true
+	denied := false
 	for i := range d.parts {
 		p := &d.parts[i]
 		if d.op == store.Reserve && !p.again {
@@ -35,10 +36,14 @@ func (s *Store) decideAll(d *several, now int64) (allowed bool) {
 		if !p.again {
 			p.Verdict = s.checkPart(d, p, now)
 		}
-		allowed = allowed && p.Verdict.Allowed
+		denied = denied || !p.Verdict.Allowed
+		allowed = allowed && !p.Refuses()
 	}
-	for i := range d.parts {
-		s.spendPart(d, &d.parts[i], now, allowed)
+	if allowed {
+		s.spendAll(d, now)
+	}
+	if denied {
+		s.cutAll(d, now)
 	}
 	return allowed
 }
@@ -79,20 +84,27 @@ func (s *Store) checkPart(d *several, p *part, now int64) algo.Verdict {
 	return algo.Check(p.Spec, &trial, at, p.Cost, p.MaxWait)
 }
 
-// spendPart spends one part, or, if the decision is a denial, repairs a state
-// that lies too far ahead.
-func (s *Store) spendPart(d *several, p *part, now int64, allowed bool) {
-	first := &d.parts[p.first]
-	if p.Cost == 0 || p.again || first.slot == nil {
-		return
-	}
-	at := s.at(p.Spec, now)
-	switch {
-	case allowed:
-		algo.Spend(p.Spec, &first.state, at, p.Cost)
+// spendAll spends what is allowed: all of it, but for shadows.
+func (s *Store) spendAll(d *several, now int64) {
+	for i := range d.parts {
+		p := &d.parts[i]
+		first := &d.parts[p.first]
+		if p.Cost == 0 || p.again || first.slot == nil || !p.Verdict.Allowed {
+			continue
+		}
+		algo.Spend(p.Spec, &first.state, s.at(p.Spec, now), p.Cost)
 		first.last = p.Spec
 		p.Mark = p.Spec.Mark(&first.state)
-	case !p.Verdict.Allowed && algo.Cut(p.Spec, &first.state, at):
-		first.last = p.Spec
+	}
+}
+
+// cutAll repairs states that lie too far ahead, where that has led to a denial.
+func (s *Store) cutAll(d *several, now int64) {
+	for i := range d.parts {
+		p := &d.parts[i]
+		first := &d.parts[p.first]
+		if p.Cost > 0 && !p.Verdict.Allowed && first.slot != nil && algo.Cut(p.Spec, &first.state, s.at(p.Spec, now)) {
+			first.last = p.Spec
+		}
 	}
 }

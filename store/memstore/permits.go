@@ -58,8 +58,8 @@ func (s *Store) resetPermits(checks []store.Check) {
 	}
 }
 
-// acquire takes the permits of all checks, or of none. What has expired is dropped
-// whatever the answer is. A check that stands alone needs no draft: what is denied
+// acquire takes the permits of all checks, or of none; of shadows, those that are
+// allowed. What has expired is dropped whatever the answer is. A check that stands alone needs no draft: what is denied
 // changes nothing else.
 func (s *Store) acquire(checks []store.Check, now int64) error {
 	drafts, need := make([]*algo.Permits, len(checks)), int64(0)
@@ -83,7 +83,7 @@ func (s *Store) acquire(checks []store.Check, now int64) error {
 		}
 		drafts[i] = p
 		c.Now, c.Verdict = now, c.Spec.Acquire(p, now, c.ID, c.Cost, c.Hold)
-		if allowed = allowed && c.Verdict.Allowed; len(checks) == 1 {
+		if allowed = allowed && !c.Refuses(); len(checks) == 1 {
 			s.putPermits(k, p, had)
 		}
 	}

@@ -93,14 +93,14 @@ func (s *Store) repeated(d *several, now int64) error {
 	return fmt.Errorf("memstore: %d reservations open: %w", len(o.all), store.ErrFull)
 }
 
-// openAll enters the reservations of all parts.
+// openAll enters the reservations of all parts that were spent.
 func (s *Store) openAll(d *several, now int64) {
 	o := &s.open
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for i := range d.parts {
 		p := &d.parts[i]
-		if p.again {
+		if p.again || !p.Verdict.Allowed {
 			continue
 		}
 		t := p.ticket()

@@ -18,7 +18,8 @@ type part struct {
 
 // takeSlots makes one call per slot, in the order of the slots. Spend, Reserve and
 // Acquire are all or nothing over all of them: once one is denied, the others only
-// look, and what was spent before is given back.
+// look, and what was spent before is given back. Slots of nothing but shadows come
+// last, when it is known whether they are to be spent.
 func (s *Store) takeSlots(ctx context.Context, op store.Op, checks []store.Check) error {
 	parts := s.parts(op, checks)
 	together := op == store.Spend || op == store.Reserve || op == store.Acquire
@@ -58,11 +59,22 @@ func (s *Store) parts(op store.Op, checks []store.Check) []part {
 		p := &parts[at]
 		p.order, p.checks = append(p.order, i), append(p.checks, *c)
 	}
+	if checks[len(checks)-1].Shadow {
+		slices.SortStableFunc(parts, func(a, b part) int { return a.shadow() - b.shadow() })
+	}
 	return parts
 }
 
+// shadow is 1 if the part has nothing but shadows, which stand behind all others.
+func (p *part) shadow() int {
+	if p.checks[0].Shadow {
+		return 1
+	}
+	return 0
+}
+
 func (p *part) allowed() bool {
-	return !slices.ContainsFunc(p.checks, func(c store.Check) bool { return !c.Verdict.Allowed })
+	return !slices.ContainsFunc(p.checks, func(c store.Check) bool { return c.Refuses() })
 }
 
 // backTime is how long we try to give back what was spent for a decision that
@@ -101,6 +113,7 @@ func (p *part) undo() []decision {
 	for i, c := range slices.Backward(p.checks) {
 		switch {
 		case p.again != nil && p.again[i]: // another call has spent it
+		case !c.Verdict.Allowed: // a shadow that was not spent
 		case p.op == store.Acquire:
 			release = append(release, c)
 		case p.op == store.Reserve:

@@ -51,9 +51,9 @@ func (d *denials) key(name string) denialKey {
 
 func (d *denials) set(k denialKey) *denialSet { return &d.sets[k.lo&uint64(len(d.sets)-1)] }
 
-// answer decides a Spend without the server if it is known to deny one of the
-// checks, and reports whether it did. A check that nothing is known of gets a
-// blind verdict ([algo.Spec.Blind]): allowed as far as anybody knows, which is
+// answer decides a Spend without the server if that is known to spend nothing, since
+// it denies a check that is no shadow, or all of them; and reports whether it did. A
+// check that nothing is known of gets a blind verdict ([algo.Spec.Blind]): allowed as far as anybody knows, which is
 // why the decision's wait may turn out to be longer.
 func (d *denials) answer(now int64, checks []store.Check) bool {
 	if len(checks) == 1 {
@@ -87,6 +87,7 @@ func (d *denials) answerAll(now int64, checks []store.Check) bool {
 	}
 	var k denialKey
 	var denied uint64
+	refused, all := false, true
 	for i := range checks {
 		c := &checks[i]
 		if i == 0 || c.Key != checks[i-1].Key {
@@ -94,14 +95,20 @@ func (d *denials) answerAll(now int64, checks []store.Check) bool {
 		}
 		if d.answerOne(now, k, c) {
 			denied |= 1 << i
+			refused = refused || !c.Shadow
+		} else {
+			all = false
 		}
 	}
+	if !refused && !all {
+		return false
+	}
 	for i := range checks {
-		if c := &checks[i]; denied != 0 && denied>>i&1 == 0 {
+		if c := &checks[i]; denied>>i&1 == 0 {
 			c.Verdict = c.Spec.Blind(true, 0)
 		}
 	}
-	return denied != 0
+	return true
 }
 
 // learn remembers what the server denied of a Spend, a Reserve or a Lease that

@@ -23,6 +23,18 @@ type decision struct {
 	err   error  // this decision could not be made, though the call was
 }
 
+// firm is how many checks, from the first on, can deny the others: those that are
+// no shadows. Who stands alone has no others.
+func (d *decision) firm() int {
+	n := len(d.checks)
+	if n > 1 && (d.op == store.Spend || d.op == store.Reserve || d.op == store.Acquire) {
+		for n > 0 && d.checks[n-1].Shadow {
+			n--
+		}
+	}
+	return n
+}
+
 // Operations that only the script knows: a member of a group is alive, or, if the
 // hold time is 0, leaves.
 const beat = store.Release + 1
@@ -132,6 +144,7 @@ func (e *encoder) encodeGeneral(decisions []*decision) {
 		}
 		e.body = append(e.body, byte(d.op))
 		e.put16(len(d.checks))
+		e.put16(d.firm())
 		e.body = append(e.body, denied, 0, 0, 0, 0)
 		start := len(e.body)
 		for i := range d.checks {

@@ -12,6 +12,7 @@ import (
 type group struct {
 	specs       int // place of the first
 	limits      int // how many specs, one after the other
+	firm        int // how many of them are no shadows
 	key         int
 	count, step int
 	cost, wait  int64
@@ -26,7 +27,7 @@ func (e *encoder) encodeBuckets(decisions []*decision) bool {
 			return false
 		}
 		c := &d.checks[0]
-		one := group{specs: e.row(d.checks), limits: len(d.checks), count: 1, cost: c.Cost, wait: patience(c)}
+		one := group{specs: e.row(d.checks), limits: len(d.checks), firm: d.firm(), count: 1, cost: c.Cost, wait: patience(c)}
 		one.key = e.key(e.names.state(c.Key, c.Spec))
 		if one.key > len(e.rows) {
 			e.rows = append(e.rows, one.specs)
@@ -46,9 +47,10 @@ func (e *encoder) encodeBuckets(decisions []*decision) bool {
 const mostLimits = 8
 
 // onlyBuckets tells whether a decision asks nothing but different token buckets of
-// one key, for the same cost and with the same patience.
+// one key, for the same cost and with the same patience, and not all of them as
+// shadows.
 func onlyBuckets(d *decision) bool {
-	if d.op != store.Spend || len(d.checks) == 0 || len(d.checks) > mostLimits || d.denied {
+	if d.op != store.Spend || len(d.checks) == 0 || len(d.checks) > mostLimits || d.denied || d.firm() == 0 {
 		return false
 	}
 	for i := range d.checks {
@@ -81,7 +83,7 @@ func (e *encoder) row(checks []store.Check) int {
 
 // add makes a group longer by a request, if it fits.
 func (g *group) add(one group) bool {
-	if g.specs != one.specs || g.limits != one.limits || g.cost != one.cost || g.wait != one.wait {
+	if g.specs != one.specs || g.limits != one.limits || g.firm != one.firm || g.cost != one.cost || g.wait != one.wait {
 		return false
 	}
 	step := one.key - g.key - g.step*(g.count-1)
@@ -97,7 +99,7 @@ func (e *encoder) group(g group) {
 		return
 	}
 	e.put32(g.specs)
-	e.body = append(e.body, byte(g.limits))
+	e.body = append(e.body, byte(g.limits), byte(g.firm))
 	e.put16(g.key)
 	e.put16(g.count)
 	e.body = append(e.body, byte(g.step))

@@ -31,18 +31,26 @@ func (m *many) draw() {
 		l := algotest.Pick(m.Rand, m.limits)
 		l.def = algotest.RandomChange(m.Rand, l.def)
 		l.spec = mustCompile(m, l.def)
-	default: // a request of all limits of one key, as most rules make it
-		c := m.checks(1)[0]
-		var row []store.Check
-		for _, l := range m.limits {
-			c.Spec = l.spec
-			row = append(row, c)
-		}
-		m.add(store.Spend, row)
+	default:
+		m.row()
 	}
 }
 
+// row adds a request of all limits of one key, as most rules make it.
+func (m *many) row() {
+	c := m.checks(1)[0]
+	var row []store.Check
+	for _, l := range m.limits {
+		c.Spec = l.spec
+		row = append(row, c)
+	}
+	m.add(store.Spend, row)
+}
+
 func (m *many) add(op store.Op, checks []store.Check, marks ...algo.Mark) {
+	if op == store.Spend || op == store.Reserve {
+		shade(m.Rand, checks)
+	}
 	want := slices.Clone(checks)
 	for i, mark := range marks {
 		want[i].Mark = mark

@@ -56,7 +56,8 @@ func New(s Scripter, options ...Option) (*Store, error) {
 //
 // In a cluster (see [Cluster]) the checks of a Spend or Reserve whose keys lie in
 // several slots are decided in one call per slot, and what was spent is given back
-// if a later one denies: others can see it for one round trip.
+// if a later one denies: others can see it for one round trip. Slots of nothing but
+// shadow checks are asked last.
 func (s *Store) Take(ctx context.Context, op store.Op, checks []store.Check) error {
 	if err := store.Validate(op, checks); err != nil {
 		return err

@@ -29,13 +29,16 @@ func (b *broken) good(op store.Op, checks []store.Check) error {
 	return b.model.Take(context.Background(), op, checks)
 }
 
-// faults are stores that anybody might write, each with the part of the suite that
-// must find it; the comparison with the model must find all.
-var faults = []struct {
+// fault is a store that is wrong, and the part that must find it.
+type fault struct {
 	name string
 	part string
 	take func(b *broken, op store.Op, checks []store.Check) error
-}{
+}
+
+// faults are stores that anybody might write, each with the part of the suite that
+// must find it; the comparison with the model must find all.
+var faults = []fault{
 	{"spends on denial", "several checks", func(b *broken, op store.Op, checks []store.Check) error {
 		err := b.good(op, checks)
 		for i, c := range checks {
@@ -135,6 +138,11 @@ var faults = []struct {
 		copy(checks, mapped)
 		return err
 	}},
+	{"lets a shadow deny others", "shadow checks", shadowsDeny},
+	{"charges a shadow though another check was denied", "shadow checks", chargesShadowsAnyway},
+	{"does not charge a shadow", "shadow checks", neverChargesShadows},
+	{"lets a shadow deny a shadow", "shadow checks", shadowsDenyShadows},
+	{"decides shadows before the others", "shadow checks", chargesShadowsFirst},
 }
 
 // swallowsFaults lets bad input pass, which the comparison does not send.

@@ -118,6 +118,7 @@ func (p *pair) step() bool {
 // spend makes a call of one check or a few.
 func (p *pair) spend() {
 	checks := p.checks(1 + max(0, p.Rand.IntN(6)-3))
+	shade(p.Rand, checks)
 	want := p.both(store.Spend, checks)
 	if c := checks[0]; len(checks) == 1 && c.Verdict.Allowed && c.Verdict.Wait > 0 {
 		p.booked = append(p.booked, booking{c, want[0].Mark})
@@ -193,7 +194,8 @@ func (p *pair) reserve() {
 		o.until = min(o.until, p.Now+o.check.Hold) // if it was settled, this opened it anew
 		return
 	}
-	checks := p.checks(1 + p.Rand.IntN(2))
+	checks := p.checks(1 + max(0, p.Rand.IntN(6)-3))
+	shade(p.Rand, checks)
 	for i := range checks {
 		p.serial++
 		checks[i].ID = fmt.Sprint("id ", p.serial)
@@ -283,8 +285,8 @@ func answer(op store.Op, c *store.Check) string {
 
 func (p *pair) note(op store.Op, i, n int, got, want *store.Check) {
 	name := [...]string{"spend", "reserve", "commit", "refund", "reset", "cancel", "lease", "return"}[op]
-	line := fmt.Sprintf("at +%dµs: %s %d (%d of %d, max wait %d, id %q, hold %d) of %s: %s; model: %s", p.Now-start, name,
-		got.Cost, i+1, n, got.MaxWait, got.ID, got.Hold, p.limitOf(got), answer(op, got), answer(op, want))
+	line := fmt.Sprintf("at +%dµs: %s %d (%d of %d, shadow %v, max wait %d, id %q, hold %d) of %s: %s; model: %s", p.Now-start, name,
+		got.Cost, i+1, n, got.Shadow, got.MaxWait, got.ID, got.Hold, p.limitOf(got), answer(op, got), answer(op, want))
 	p.trace[got.Key] = append(p.trace[got.Key], line)
 }
 

@@ -48,6 +48,13 @@ func testFaults(t testing.TB, s *suite) {
 			}
 		}
 	}
+	for _, op := range []store.Op{store.Spend, store.Reserve} {
+		dark := good
+		dark.Shadow = true
+		if err := w.store.Take(context.Background(), op, []store.Check{dark, good}); !errors.Is(err, store.ErrOp) {
+			t.Errorf("operation %d: a shadow before another check: error %v, want %v", op, err, store.ErrOp)
+		}
+	}
 	w.wantLeft("k", p, 10, "after nothing but faults")
 	long := strings.Repeat("k", store.MaxKey)
 	if !w.spend(long, p, 10).Allowed || w.left(long, p) != 0 || w.left(long[1:]+"l", p) != 10 {

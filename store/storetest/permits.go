@@ -92,11 +92,12 @@ func testPermitsLikeTheModel(t testing.TB, s *suite) {
 		}
 		op := []store.Op{store.Acquire, store.Acquire, store.Acquire, store.Renew, store.Release}[r.IntN(5)]
 		var got []store.Check
-		for range 1 + r.IntN(2) {
+		for range 1 + r.IntN(3) {
 			c := permit(algotest.Pick(r, specs), fmt.Sprint("k", r.IntN(3)), fmt.Sprint("owner ", r.IntN(12)), r.Int64N(4))
 			c.Hold = algotest.LogUniform(r, 20e6)
 			got = append(got, c)
 		}
+		shade(r, got)
 		want := append([]store.Check(nil), got...)
 		if err := errors.Join(w.store.Take(context.Background(), op, got), model.Take(context.Background(), op, want)); err != nil {
 			t.Fatalf("seed %d, step %d: %v", seed, step, err)

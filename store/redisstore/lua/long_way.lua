@@ -12,8 +12,8 @@ if mode == 0 then
   --include places.lua
 end
 
--- Decision: operation, number of checks, 1 if it is denied whatever they say, its
--- length in bytes; then for every check: key, spec, cost, the longest wait or the
+-- Decision: operation, number of checks, how many of them are no shadows, 1 if it is
+-- denied whatever they say, its length in bytes; then for every check: key, spec, cost, the longest wait or the
 -- hold time, and what the operation needs besides.
 -- Answer: what the operation says, for every check. If a value is broken, nothing
 -- but its fault: 16 and, from bit 8 and 16 on, which one and of which check.
@@ -21,16 +21,16 @@ end
 local pos, size, reply, answers = begin, #body, {now}, 1
 local group = mode == 1 and {left = 0}
 while pos <= size do
-  local op, count, refused, length = 0, 1, 0, 0
+  local op, count, firm, refused, length = 0, 1, 1, 0, 0
   if mode ~= 1 then
-    op, count, refused, length, pos = unpack('<BHBI4', body, pos)
+    op, count, firm, refused, length, pos = unpack('<BHHBI4', body, pos)
   elseif group.left == 0 then
-    group.spec, group.limits, group.key, group.left, group.step, group.cost, group.wait = unpack('<I4BHHBdd', body, pos)
+    group.spec, group.limits, group.firm, group.key, group.left, group.step, group.cost, group.wait = unpack('<I4BBHHBdd', body, pos)
   end
   if mode == 1 then
-    count, group.left = group.limits, group.left - 1
+    count, firm, group.left = group.limits, group.firm, group.left - 1
     if group.left == 0 then
-      length = 26
+      length = 27
     end
   end
   local start, behind, allowed = answers, pos + length, refused == 0
@@ -68,11 +68,11 @@ while pos <= size do
   end
   if fault or not allowed then
     --include undo.lua
-    for i = 1, not fault and denied and #denied or 0 do
-      local p, s = denied[i][1], denied[i][2]
-      if p.decide(cutting, p, s, 1, 1, 0) then
-        s.dirty = true
-      end
+  end
+  for i = 1, not fault and denied and #denied or 0 do
+    local p, s = denied[i][1], denied[i][2]
+    if p.decide(cutting, p, s, 1, 1, 0) then
+      s.dirty = true
     end
   end
   if fault then

@@ -4,16 +4,16 @@
 -- expect is left to the long way, which starts from the beginning: nothing is written
 -- yet.
 --
--- Decisions: groups of equal requests: place of the specs, how many limits, first
---            key, how many requests, 1 if each asks the next key and 0 if all ask the
---            same, cost, longest wait
+-- Decisions: groups of equal requests: place of the specs, how many limits, how many
+--            of them are no shadows, first key, how many requests, 1 if each asks the
+--            next key and 0 if all ask the same, cost, longest wait
 -- Answer:    for every limit: flags, X, Y, if it denies Z, and the wait if there is one
 local simple = mode == 1
 if simple then
   -- What is to be written: of the first key that changed, and, by key, of all others.
   local first, firstValue, firstLife, values, lives
-  for pos = begin, #body, 26 do
-    local spec, limits, key, count, step, cost, maxWait = unpack('<I4BHHBdd', body, pos)
+  for pos = begin, #body, 27 do
+    local spec, limits, firm, key, count, step, cost, maxWait = unpack('<I4BBHHBdd', body, pos)
     if limits > 1 then
       --include several_buckets.lua
     else

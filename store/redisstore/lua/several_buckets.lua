@@ -1,6 +1,7 @@
 -- A group of requests that each ask several token buckets of one key, all or
--- nothing. The value is expected to hold just their records, in the same order.
--- was and new hold what is packed there: version, then head, ahead, T, F, G of each.
+-- nothing; of the shadows, which stand behind the firm ones, those that allow. The
+-- value is expected to hold just their records, in the same order. was and new
+-- hold what is packed there: version, then head, ahead, T, F, G of each.
 local form, specs, new, was = '<B' .. string.rep('c11Bddd', limits), {}, {1}, nil
 for i = 1, limits do
   local _, head, most, aheadMost, n, per, capQ, capR, q, r = unpack('<Bc11dddddddd', body, spec + 76 * (i - 1))
@@ -24,7 +25,7 @@ for i = 1, simple and count or 0 do
   for j = 1, limits do
     local p, at = specs[j], 5 * j
     local n, capQ, capR = p[3], p[4], p[5]
-    local t, f, cut = now, 0, false
+    local t, f, cut, ahead = now, 0, false, nil
     if was then
       local T, F, unit = was[at - 1], was[at], was[at + 1]
       if was[at - 3] ~= p[1] or unit ~= n and F > 0 or not (T >= 0 and T < 9007199254740992 and F >= 0 and F < n and unit > 0) then
@@ -48,8 +49,11 @@ for i = 1, simple and count or 0 do
     --include fast_wait.lua
     if wait > maxWait then
       reply[answers + 1], reply[answers + 2], reply[answers + 3], reply[answers + 4] = 0, t - now, f, wait - maxWait
-      answers, allowed = answers + 4, false
+      answers, allowed = answers + 4, allowed and j > firm
       changed = changed or cut
+      if was then -- a shadow stays as it is
+        ahead, n = was[at - 2], was[at + 1]
+      end
     elseif cost == 0 then
       reply[answers + 1], reply[answers + 2], reply[answers + 3] = 1, t - now, f
       answers = answers + 3
@@ -64,16 +68,15 @@ for i = 1, simple and count or 0 do
       end
     end
     -- putBucket
-    local ahead = 0
-    if t - now > capQ or t - now == capQ and f > capR then
-      ahead = 1
+    if not ahead then
+      ahead = (t - now > capQ or t - now == capQ and f > capR) and 1 or 0
     end
     new[at - 3], new[at - 2], new[at - 1], new[at], new[at + 1] = p[1], ahead, t, f, n
   end
   if not simple then
     break
   end
-  if cost > 0 and not allowed and changed then -- a limit that was cut: a rare case
+  if cost > 0 and changed then -- a limit that was cut: a rare case
     simple = false
     break
   end

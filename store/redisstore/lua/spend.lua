@@ -1,4 +1,4 @@
--- Spend and reserve: all checks of the decision or none.
+-- Spend and reserve: all checks of the decision or none; of shadows, those that allow.
 local hold, book, id, r, shift
 if op == 1 then
   hold, book, id, pos = unpack('<dHHc0', body, pos)
@@ -28,7 +28,7 @@ elseif not fault then
   local ok, waits, x, y, z, window, never
   --include check.lua
   if not ok then
-    allowed = false
+    allowed = allowed and i > firm
     if cost > 0 then
       denied = denied or {}
       denied[#denied + 1] = {p, s}
