@@ -33,7 +33,8 @@ func testConcurrentSpend(t testing.TB, s *suite) {
 				if w.try(store.Check{Key: "hot", Spec: p, Cost: 1}) {
 					admitted.Add(1)
 				}
-				if w.try(store.Check{Key: fmt.Sprint(worker, " ", i), Spec: p, Cost: 100}) {
+				// Few enough for a small store to know them all at the same time.
+				if i%10 == 0 && w.try(store.Check{Key: fmt.Sprint(worker, " ", i), Spec: p, Cost: 100}) {
 					firsts.Add(1)
 				}
 			}
@@ -41,8 +42,8 @@ func testConcurrentSpend(t testing.TB, s *suite) {
 		if got := admitted.Load(); got != 100 {
 			w.Errorf("%d admitted of 100", got)
 		}
-		if got := firsts.Load(); got != 800 {
-			w.Errorf("%d of 800 first requests of their keys admitted", got)
+		if got := firsts.Load(); got != 80 {
+			w.Errorf("%d of 80 first requests of their keys admitted", got)
 		}
 	})
 }
