@@ -1,0 +1,122 @@
+package sluicegrpc
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/sluice-limiter/sluice"
+	"github.com/sluice-limiter/sluice/engine"
+	"github.com/sluice-limiter/sluice/httplimit"
+)
+
+// Interceptor decides calls. Its methods are interceptors for servers and clients;
+// they share the same budgets.
+type Interceptor struct {
+	decide     func(context.Context, *engine.Request) (engine.Decision, error)
+	fill       func(context.Context, *engine.Request)
+	maxWait    time.Duration
+	perMessage bool
+	address    func(*http.Request) netip.Addr
+	forwarded  bool // address looks at headers
+}
+
+// ByPeer gives every peer a budget of its own: on a server every client address (IPv6
+// by /64; all that come by other ways than IP share one), on a client every target.
+func ByPeer(limit sluice.Limit, opts ...Option) *Interceptor {
+	return Keyed(sluice.NewKeyed(limit), peerKey, opts...)
+}
+
+// Keyed decides calls by k and a key: whose budget is charged. A call with an empty
+// key is refused; return a constant to let some share a budget. Metadata is written by
+// the client: take keys from what authentication has proved. At a leaky bucket calls
+// wait for their turn, elsewhere if Wait says so.
+func Keyed(k *sluice.Keyed, key func(ctx context.Context, r *engine.Request) string, opts ...Option) *Interceptor {
+	i := newInterceptor(opts)
+	i.decide = func(ctx context.Context, r *engine.Request) (d engine.Decision, err error) {
+		name, cost := key(ctx, r), cmp.Or(r.Cost, 1)
+		if i.maxWait <= 0 {
+			d.Decision, err = k.AllowN(ctx, name, cost)
+			if d.Reason != sluice.Limited || d.Limit().Algorithm != sluice.LeakyBucket {
+				return d, err
+			}
+		}
+		err = k.WaitN(ctx, name, cost)
+		d.Allowed = err == nil
+		return d, err
+	}
+	return i
+}
+
+// Rules decides calls by the rules of e. Those that say wait hold a call, at most
+// until its context ends. A cost that a rule takes from the response is not settled
+// here: what was taken before stays.
+func Rules(e *engine.Engine, opts ...Option) *Interceptor {
+	i := newInterceptor(opts)
+	i.decide = func(ctx context.Context, r *engine.Request) (engine.Decision, error) { return e.Wait(ctx, *r) }
+	return i
+}
+
+// peerKey is the key of ByPeer. A server always knows an address; a client none.
+func peerKey(_ context.Context, r *engine.Request) string {
+	switch {
+	case r.IP.Is6():
+		return netip.PrefixFrom(r.IP, 64).Masked().String() // whoever has one address has them all
+	case r.IP.Is4():
+		return r.IP.String()
+	}
+	return r.Host
+}
+
+func newInterceptor(opts []Option) *Interceptor {
+	i := &Interceptor{fill: func(context.Context, *engine.Request) {}, address: httplimit.ClientAddress()}
+	for _, o := range opts {
+		o(i)
+	}
+	return i
+}
+
+// Option sets up an Interceptor.
+type Option func(*Interceptor)
+
+// Wait holds a call for up to atMost, or until its context ends, instead of refusing
+// it; one whose turn cannot come in time is refused at once. With Rules it is the rules
+// that say who waits, and atMost the most that any of them can say.
+func Wait(atMost time.Duration) Option { return func(i *Interceptor) { i.maxWait = atMost } }
+
+// Fill completes what is known of a call before it is decided: user, attributes, or a
+// cost other than 1. It runs once per call, also for a stream of many messages.
+func Fill(f func(ctx context.Context, r *engine.Request)) Option {
+	return func(i *Interceptor) { i.fill = f }
+}
+
+// PerMessage lets a server charge a stream for every message that it receives, not
+// only for its start, which then pays for the first one. A refusal is the error of
+// RecvMsg: a handler that returns it ends the stream, one that receives on has dropped
+// the message.
+func PerMessage() Option { return func(i *Interceptor) { i.perMessage = true } }
+
+// BehindProxies lets a server find the address of the client as httplimit does it, with
+// its options: httplimit.TrustProxies and the like. Without it the address of the
+// connection counts, whatever the metadata say.
+func BehindProxies(opts ...httplimit.AddressOption) Option {
+	return func(i *Interceptor) { i.address, i.forwarded = httplimit.ClientAddress(opts...), true }
+}
+
+// admit decides a call, or one more message of a stream.
+func (i *Interceptor) admit(ctx context.Context, r *engine.Request) error {
+	bounded := ctx
+	if i.maxWait > 0 {
+		var cancel context.CancelFunc
+		bounded, cancel = context.WithTimeout(ctx, i.maxWait)
+		defer cancel()
+	}
+	d, err := i.decide(bounded, r)
+	if ctx.Err() == nil && bounded.Err() != nil && errors.Is(err, context.DeadlineExceeded) { // it queued in vain
+		d.Reason, err = sluice.Limited, nil
+	}
+	return conclude(ctx, d, err)
+}
