@@ -44,7 +44,16 @@ func (d Decision) Limit() Limit {
 	if d.plan == nil {
 		return Limit{}
 	}
-	return d.plan.limits[d.plan.origin[d.index][d.window()]]
+	return d.plan.limits[d.Index()]
+}
+
+// Index returns which of the limits bound: its number in [Plan.Limits], or -1 if none
+// did.
+func (d Decision) Index() int {
+	if d.plan == nil {
+		return -1
+	}
+	return d.plan.origin[d.index][d.window()]
 }
 
 // window returns which of a log's windows bound.

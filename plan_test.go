@@ -35,6 +35,8 @@ func TestPlansShareNothing(t *testing.T) {
 		}
 		if d := ask(p); d.Allowed || d.RetryAfter() != time.Minute {
 			t.Errorf("plan %d: second request: allowed %v, retry after %v", i, d.Allowed, d.RetryAfter())
+		} else if d.Limit() != p.Limits()[d.Index()] {
+			t.Errorf("plan %d: limit number %d is not %v", i, d.Index(), d.Limit())
 		}
 	}
 }
@@ -61,6 +63,9 @@ func TestPlanTellsWhatItIs(t *testing.T) {
 	}
 	if until := month.Until(); !until.After(now) {
 		t.Errorf("the calendar is laid out until %v, which is not after %v", until, now)
+	}
+	if got := (sluice.Decision{}).Index(); got != -1 {
+		t.Errorf("a decision of no plan has the limit %d", got)
 	}
 	if _, err := sluice.NewPlans(now, []sluice.Limit{{Count: -1}}); err == nil {
 		t.Error("an invalid limit makes a plan")
