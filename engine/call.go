@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"unsafe"
+
+	"github.com/sluice-limiter/sluice"
+	"github.com/sluice-limiter/sluice/rule"
+	"github.com/sluice-limiter/sluice/store"
+	"github.com/sluice-limiter/sluice/store/failover"
+)
+
+// call is all the memory that a request needs. It is used again, so that a decision
+// allocates nothing.
+type call struct {
+	req     Request
+	state   *state
+	shadow  bool // every rule is turned to shadow
+	matches rule.Matches
+	keys    []string // of the first hits, for stores that may keep them; made when needed
+	batches [scopes]batch
+	back    batch // what is given back
+	event   Event
+}
+
+// batch is what one store is asked in one call: first the enforced limits, then the
+// others.
+type batch struct {
+	scope    int
+	checks   []store.Check
+	policies []failover.Policy // of every check, if the store is remote
+	parts    []part
+	enforced int  // how many of the checks are
+	asked    bool // the store has answered
+}
+
+// part is what a batch asks for one rule.
+type part struct {
+	hit      int // its number in Matches.Hits
+	plan     *sluice.Plan
+	role     role
+	from, to int // its checks
+}
+
+// role is what the limits of a part are there for.
+type role uint8
+
+const (
+	enforcing  role = iota
+	shadowing       // of a rule that is not enforced
+	candidates      // measured beside
+)
+
+func newCall() any {
+	c := new(call)
+	for scope := range c.batches {
+		c.batches[scope].scope = scope
+	}
+	return c
+}
+
+// begin takes a call from the pool.
+func (e *Engine) begin(r Request) *call {
+	c := e.calls.Get().(*call)
+	c.req = r
+	return c
+}
+
+// finish tells of the decision and returns it.
+func (e *Engine) finish(c *call) (Decision, error) {
+	e.observe(c)
+	d, err := c.event.Decision, c.event.Err
+	e.end(c)
+	return d, err
+}
+
+// mostKept is how many rules may have matched for a call to be used again.
+const mostKept = 64
+
+// end gives the call back to the pool, without references to the caller's memory.
+func (e *Engine) end(c *call) {
+	if cap(c.matches.Hits) > mostKept {
+		return
+	}
+	c.req, c.state = Request{}, nil
+	c.event.Err, c.event.Path, c.event.Outcomes = nil, "", c.event.Outcomes[:0]
+	clear(c.keys)
+	e.calls.Put(c)
+}
+
+// match finds the rules by which the request is decided.
+func (c *call) match(e *Engine) {
+	c.state, c.shadow = e.current(), e.shadow.Load()
+	c.state.set.Match(&c.req, &c.matches)
+}
+
+// enforces reports whether a rule that matched can refuse.
+func (c *call) enforces(h *rule.Hit) bool { return h.Enforced && !c.shadow }
+
+// key returns the key of a hit as a text. Where nobody keeps it, it may be the very
+// bytes of the hit.
+func (c *call) key(i int, kept bool) string {
+	hits := c.matches.Hits
+	if !kept {
+		return unsafe.String(unsafe.SliceData(hits[i].Key), len(hits[i].Key))
+	}
+	for len(c.keys) <= i {
+		c.keys = append(c.keys, string(hits[len(c.keys)].Key))
+	}
+	return c.keys[i]
+}
+
+// clear makes the batch empty.
+func (b *batch) clear() {
+	b.checks, b.policies, b.parts = b.checks[:0], b.policies[:0], b.parts[:0]
+	b.enforced, b.asked = 0, false
+}
+
+// next returns a new check at the end of the batch.
+func (b *batch) next() *store.Check {
+	n := len(b.checks)
+	if n < cap(b.checks) {
+		b.checks = b.checks[:n+1]
+		b.checks[n] = store.Check{}
+	} else {
+		b.checks = append(b.checks, store.Check{})
+	}
+	return &b.checks[n]
+}

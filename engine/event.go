@@ -1,0 +1,52 @@
+package engine
+
+import "github.com/sluice-limiter/sluice/rule"
+
+// Observer is told of every decision, in the goroutine that asked: it must be quick
+// and safe for concurrent use.
+type Observer interface {
+	// Observe must not keep e, nor anything that it points to, after returning: the
+	// memory is used for the next request. Texts of it that are to be kept have to be
+	// copied with strings.Clone, above all Outcome.Key.
+	Observe(e *Event)
+}
+
+// Event is one decision.
+type Event struct {
+	Request  *Request
+	Path     string // in canonical form
+	Decision Decision
+	Outcomes []Outcome // one for each rule that matched, in the order of the rules
+	Err      error     // it could not be decided, or who waited has left
+}
+
+// Outcome is what one rule said.
+type Outcome struct {
+	Rule      *rule.Compiled
+	Key       string // whose budget; empty if a part of it is missing. Valid only during Observe
+	Cost      int64
+	Enforced  bool // not shadow
+	Allowed   bool // by all of its limits, whether enforced or not
+	Undecided bool // some of its limits were not asked, since others had refused or the request could not be decided; those asked allowed
+	Candidate CandidateOutcome
+	Spent     bool // it was charged: the request was allowed, and this rule allowed it
+	Degraded  bool
+}
+
+// CandidateOutcome is what the candidate limits of a rule said.
+type CandidateOutcome uint8
+
+// What candidates say.
+const (
+	NoCandidate CandidateOutcome = iota // the rule has none, or they were not asked
+	CandidateAllows
+	CandidateDenies
+)
+
+// observe tells everybody of the decision.
+func (e *Engine) observe(c *call) {
+	e.watch.observe(&c.event)
+	for _, o := range e.observers {
+		o.Observe(&c.event)
+	}
+}

@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/sluice-limiter/sluice/store/split"
+)
+
+// Option sets up an Engine.
+type Option func(*Engine)
+
+// DefaultMaxWaiters is how many requests may wait unless [MaxWaiters] says otherwise.
+const DefaultMaxWaiters = 10_000
+
+// WithObserver tells o of every decision. It may be given several times.
+func WithObserver(o Observer) Option {
+	return func(e *Engine) {
+		if o != nil {
+			e.observers = append(e.observers, o)
+		}
+	}
+}
+
+// WithLogger sends warnings to l, at most one per second of each kind.
+func WithLogger(l *slog.Logger) Option { return func(e *Engine) { e.logger = l } }
+
+// WithInstance says which of how many instances this is: needed for the scope split,
+// and the share by which this instance goes on when the store is down.
+func WithInstance(i split.Instance) Option { return func(e *Engine) { e.instance = i } }
+
+// WithClock lets the engine and its own stores take the time from now. A store that
+// is given keeps its own clock. Waiting still takes real time.
+func WithClock(now func() time.Time) Option { return func(e *Engine) { e.source = now } }
+
+// MaxWaiters bounds how many requests wait at the same time in [Engine.Wait];
+// [DefaultMaxWaiters] if not given. Those beyond are decided at once.
+func MaxWaiters(n int) Option { return func(e *Engine) { e.maxWaiters = int64(n) } }

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sluice-limiter/sluice/rule"
+	"github.com/sluice-limiter/sluice/store"
+	"github.com/sluice-limiter/sluice/store/failover"
+	"github.com/sluice-limiter/sluice/store/memstore"
+	"github.com/sluice-limiter/sluice/store/split"
+)
+
+// The scopes, as rule.Scope.Index numbers them.
+const (
+	cluster = iota
+	instance
+	divided
+	scopes
+)
+
+// order is how stores are asked: what is in this process first.
+var order = [scopes]int{instance, divided, cluster}
+
+// places are where budgets are kept.
+type places struct {
+	own    [scopes]store.Store // by scope; the cluster's is nil if it is remote
+	remote [3]*failover.Store  // by failover.Policy
+	opened *failover.Store     // to be closed
+}
+
+// open sets up the stores. main is the one that was given.
+func (e *Engine) open(main store.Store) error {
+	mem, inProcess := main.(*memstore.Store)
+	if inProcess && e.source == nil {
+		e.source = mem.Now
+	}
+	if main == nil {
+		mem, inProcess = e.memory(), true
+	}
+	p := &e.places
+	p.own[instance] = e.memory()
+	if e.instance != nil {
+		p.own[divided] = e.share()
+	}
+	if inProcess {
+		p.own[cluster], e.now = mem, mem.Now
+		return nil
+	}
+	if e.now = e.source; e.now == nil {
+		e.now = func() time.Time { return time.UnixMicro(e.real.Wall(e.real.Now())) }
+	}
+	fail, ok := main.(*failover.Store)
+	if !ok {
+		var err error
+		if fail, err = e.wrap(main); err != nil {
+			return fmt.Errorf("engine: %w", err)
+		}
+		p.opened = fail
+	}
+	for _, policy := range []failover.Policy{failover.Local, failover.Allow, failover.Deny} {
+		p.remote[policy] = fail.WithPolicy(policy)
+	}
+	return nil
+}
+
+// wrap has this instance's share decide when main does not.
+func (e *Engine) wrap(main store.Store) (*failover.Store, error) {
+	opts := []failover.Option{failover.WithLogger(e.logger)}
+	if s, ok := main.(pinger); ok {
+		opts = append(opts, failover.Probe(s.Ping))
+	}
+	return failover.New(main, e.share(), opts...)
+}
+
+// pinger is a store that knows how to find out whether it is well, such as redisstore's.
+type pinger interface {
+	Ping(ctx context.Context) error
+}
+
+// memory returns a store in this process.
+func (e *Engine) memory() *memstore.Store {
+	opts := []memstore.Option{memstore.WithLogger(e.logger)}
+	if e.source != nil {
+		opts = append(opts, memstore.WithClock(e.source))
+	}
+	return memstore.New(opts...)
+}
+
+// share returns a store in this process that has this instance's share of limits, or
+// all of them if nobody knows of other instances.
+func (e *Engine) share() store.Store {
+	if e.instance == nil {
+		return e.memory()
+	}
+	opts := []split.Option{split.WithLogger(e.logger)}
+	if e.source != nil {
+		opts = append(opts, split.WithClock(e.source))
+	}
+	return split.New(e.memory(), e.instance, opts...)
+}
+
+func (p *places) close() error {
+	if p.opened == nil {
+		return nil
+	}
+	return p.opened.Close()
+}
+
+// far reports whether checks of a scope leave this process, so that somebody may
+// still hold their keys when the call is over.
+func (p *places) far(scope int) bool { return p.own[scope] == nil }
+
+// take asks the store of a scope.
+func (p *places) take(ctx context.Context, scope int, op store.Op, checks []store.Check, policies []failover.Policy) error {
+	if s := p.own[scope]; s != nil {
+		return s.Take(ctx, op, checks)
+	}
+	for _, policy := range policies[1:] {
+		if policy != policies[0] {
+			return p.remote[failover.Local].TakeEach(ctx, op, checks, policies)
+		}
+	}
+	return p.remote[policies[0]].Take(ctx, op, checks)
+}
+
+// policyOf says what decides instead of a remote store.
+func policyOf(r *rule.Compiled) failover.Policy {
+	switch r.OnStoreError {
+	case rule.ErrorAllow:
+		return failover.Allow
+	case rule.ErrorDeny:
+		return failover.Deny
+	}
+	return failover.Local
+}
