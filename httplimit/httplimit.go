@@ -1,0 +1,45 @@
+package httplimit
+
+import (
+	"net/http"
+
+	"github.com/sluice-limiter/sluice"
+	"github.com/sluice-limiter/sluice/engine"
+)
+
+// ByIP lets every client address have limit, in this process. It is
+// Middleware(sluice.NewKeyed(limit), opts...) and panics as that does if the limit is
+// invalid.
+func ByIP(limit sluice.Limit, opts ...KeyedOption) func(http.Handler) http.Handler {
+	return Middleware(sluice.NewKeyed(limit), opts...)
+}
+
+// Middleware limits requests by keyed: per client address, or as [KeyBy] says. All
+// handlers that it is put around share the budgets. Requests for a leaky bucket wait
+// for their turn, others if [Wait] says so.
+func Middleware(keyed *sluice.Keyed, opts ...KeyedOption) func(http.Handler) http.Handler {
+	c := newConfig()
+	for _, o := range opts {
+		o.applyKeyed(&c)
+	}
+	return around(guard{config: &c, keys: newKeys(keyed, &c)})
+}
+
+// Rules limits requests by the rules of e: see [User] and [Attributes] for what rules
+// may ask for. Requests wait, and are settled by a header of the response, if their
+// rule says so.
+func Rules(e *engine.Engine, opts ...RulesOption) func(http.Handler) http.Handler {
+	c := newConfig()
+	for _, o := range opts {
+		o.applyRules(&c)
+	}
+	return around(guard{config: &c, rules: newRuled(e, &c)})
+}
+
+func around(g guard) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		own := g
+		own.next = next
+		return &own
+	}
+}

@@ -1,0 +1,121 @@
+package httplimit
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-limiter/sluice/engine"
+	"github.com/sluice-limiter/sluice/rule"
+)
+
+// ruled decides by an engine.
+type ruled struct {
+	config   *config
+	engine   *engine.Engine
+	policies policies
+	traits   atomic.Pointer[traits]
+}
+
+// traits are what the rules in force make necessary.
+type traits struct {
+	set       *rule.Set
+	waits     bool // a rule lets requests wait
+	responses bool // a rule has a cost that the response tells
+}
+
+func newRuled(e *engine.Engine, c *config) *ruled {
+	return &ruled{config: c, engine: e, policies: policies{engine: e, dialect: c.dialect}}
+}
+
+func (d *ruled) decide(r *http.Request) (a answer, err error) {
+	request := requestOf(r)
+	request.IP = d.config.source.client(r)
+	if d.config.user != nil {
+		request.User = d.config.user(r)
+	}
+	if d.config.attributes != nil {
+		request.Attributes = d.config.attributes(r)
+	}
+	if d.config.costBy != nil {
+		request.Cost = d.config.costBy(r)
+	}
+	switch t := d.current(); {
+	case t.responses:
+		a, err = d.reserve(r.Context(), request, t.set)
+	case t.waits:
+		a.Decision, err = d.engine.Wait(r.Context(), request)
+	default:
+		a.Decision, err = d.engine.Check(r.Context(), request)
+	}
+	if err == nil && a.Rule != nil {
+		a.policy, a.limit = d.policies.find(&a.Decision)
+	}
+	return a, err
+}
+
+// requestOf is what rules look at, as far as the request tells. A handler further out
+// that has cut something off the path has its way.
+func requestOf(r *http.Request) engine.Request {
+	return engine.Request{
+		Method: r.Method,
+		Host:   r.Host,
+		Path:   r.URL.EscapedPath(),
+		Query:  r.URL.RawQuery,
+		Header: r.Header,
+		Length: r.ContentLength,
+	}
+}
+
+// current returns the traits of the rules in force.
+func (d *ruled) current() *traits {
+	set, t := d.engine.Set(), d.traits.Load()
+	if t != nil && t.set == set {
+		return t
+	}
+	t = &traits{set: set}
+	for _, c := range set.Rules() {
+		t.waits = t.waits || c.Wait > 0
+		t.responses = t.responses || c.Cost.Response != ""
+	}
+	d.traits.Store(t)
+	return t
+}
+
+// reserve decides requests that may have to be settled by a header of the response.
+func (d *ruled) reserve(ctx context.Context, request engine.Request, set *rule.Set) (a answer, err error) {
+	p := newPending(&request, set)
+	if p == nil {
+		a.Decision, err = d.engine.Wait(ctx, request)
+		return a, err
+	}
+	reservation, err := d.engine.Reserve(ctx, request)
+	if err != nil {
+		return a, err
+	}
+	if a.Decision = reservation.Decision; !a.Allowed {
+		return a, nil
+	}
+	if err := sleep(ctx, a.Decision.Wait()); err != nil {
+		reservation.Cancel()
+		return a, err
+	}
+	p.commit, a.pending = reservation.Commit, p
+	return a, nil
+}
+
+// sleep waits for d or for the end of the context.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,63 @@
+package httplimit
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sluice-limiter/sluice/rule"
+)
+
+// pending is a cost that was estimated and is settled by a header of the response.
+type pending struct {
+	headers  []string // that may tell it; the first that does counts
+	estimate int64
+	commit   func(ctx context.Context, actual int64) error
+}
+
+// newPending returns what is to be settled for a request, or nil if nothing is.
+func newPending(r *rule.Request, set *rule.Set) *pending {
+	var m rule.Matches
+	set.Match(r, &m)
+	var p *pending
+	for _, hit := range m.Hits {
+		if name := hit.Rule.Cost.Response; name != "" {
+			if p == nil {
+				p = &pending{estimate: hit.Cost}
+			}
+			p.headers = append(p.headers, name)
+		}
+	}
+	return p
+}
+
+// settled serves the request and settles its cost, also if the handler panics. The
+// header is read when the handler is done, from where it has put it, so that one that
+// knows only at its end can still tell, as a trailer or just to us.
+func (g *guard) settled(w http.ResponseWriter, r *http.Request, p *pending) {
+	actual := p.estimate
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Second)
+		defer cancel()
+		_ = p.commit(ctx, actual) // the estimate stays spent if the store cannot be reached
+	}()
+	g.next.ServeHTTP(w, r)
+	actual = p.actual(w.Header())
+}
+
+// actual returns what the response says, or the estimate if it says nothing that is
+// a cost.
+func (p *pending) actual(h http.Header) int64 {
+	for _, name := range p.headers {
+		text := h.Get(name)
+		if text == "" {
+			text = h.Get(http.TrailerPrefix + name)
+		}
+		if n, err := strconv.ParseInt(strings.Trim(text, " \t"), 10, 64); err == nil && n >= 0 {
+			return n
+		}
+	}
+	return p.estimate
+}

@@ -1,0 +1,120 @@
+package httplimit_test
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sluice-limiter/sluice"
+	"github.com/sluice-limiter/sluice/httplimit"
+	"github.com/sluice-limiter/sluice/rule"
+)
+
+// burst sends n requests at the same time and returns their status codes and when the
+// last one was answered.
+func burst(h http.Handler, n int) (codes map[int]int, took time.Duration) {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	codes = map[int]int{}
+	begin := time.Now()
+	for range n {
+		all.Go(func() {
+			code := serve(h, request("192.0.2.1:1")).StatusCode
+			mu.Lock()
+			defer mu.Unlock()
+			codes[code]++
+		})
+	}
+	all.Wait()
+	return codes, time.Since(begin)
+}
+
+// TestWait: requests are held instead of refused, as long and as many as they may.
+func TestWait(t *testing.T) {
+	wait := httplimit.Wait
+	for _, c := range []struct {
+		name  string
+		limit string
+		opts  []httplimit.KeyedOption
+		codes map[int]int
+		took  time.Duration
+	}{
+		{"never", "1/s", nil, map[int]int{200: 1, 429: 4}, 0},
+		{"up to 2 s", "1/s", []httplimit.KeyedOption{wait(2 * time.Second)}, map[int]int{200: 3, 429: 2}, 2 * time.Second},
+		{"long enough", "1/s", []httplimit.KeyedOption{wait(time.Minute)}, map[int]int{200: 5}, 4 * time.Second},
+		{"window", "fixed_window 2/s", []httplimit.KeyedOption{wait(time.Minute)}, map[int]int{200: 5}, 2 * time.Second},
+		{"leaky bucket", "leaky_bucket 1/s burst=2", nil, map[int]int{200: 3, 429: 2}, 2 * time.Second},
+		{"leaky bucket, shorter", "leaky_bucket 1/s burst=4", []httplimit.KeyedOption{wait(time.Second)}, map[int]int{200: 2, 429: 3}, time.Second},
+		{"two may wait", "1/s", []httplimit.KeyedOption{wait(time.Minute), httplimit.MaxWaiters(2)}, map[int]int{200: 3, 429: 2}, 2 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := httplimit.ByIP(sluice.MustParse(c.limit), c.opts...)(served)
+			codes, took := burst(h, 5)
+			if took != c.took || len(codes) != len(c.codes) || codes[200] != c.codes[200] || codes[429] != c.codes[429] {
+				t.Errorf("%s: %v after %v, want %v after %v", c.name, codes, took, c.codes, c.took)
+			}
+		})
+	}
+}
+
+// TestWaitIsToldSoberly: who has waited is told that nothing is left, and no wrong time.
+func TestWaitIsToldSoberly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := spent(t, httplimit.ByIP(sluice.Per(1, 10*time.Second), httplimit.Wait(time.Minute))(served))
+		if got := told(serve(h, request("192.0.2.1:1"))); got != `Ratelimit: "default";r=0 | Ratelimit-Policy: "default";q=1;w=10` {
+			t.Error(got)
+		}
+	})
+}
+
+// TestClientLeavesTheQueue: who goes away is not served, and its place is free again.
+func TestClientLeavesTheQueue(t *testing.T) {
+	e := func(t *testing.T) http.Handler {
+		return httplimit.Rules(newRules(t, rule.Config{Rules: []rule.Rule{{
+			Name: "all", Key: []string{"ip"}, Wait: rule.Duration(time.Minute), Limits: []rule.Limit{{Limit: sluice.PerSecond(1)}},
+		}}}))(served)
+	}
+	for name, make := range map[string]func(t *testing.T) http.Handler{
+		"Middleware": func(*testing.T) http.Handler {
+			return httplimit.ByIP(sluice.PerSecond(1), httplimit.Wait(time.Minute), httplimit.MaxWaiters(1))(served)
+		},
+		"Rules": e,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := spent(t, make(t))
+			ctx, cancel := context.WithCancel(t.Context())
+			var code atomic.Int64
+			go func() {
+				code.Store(int64(serve(h, request("192.0.2.1:1").WithContext(ctx)).StatusCode))
+			}()
+			synctest.Wait()
+			if code.Load() != 0 {
+				t.Fatalf("%s: answered with %d", name, code.Load())
+			}
+			cancel()
+			synctest.Wait()
+			if code.Load() != 499 {
+				t.Errorf("%s: %d after it has left", name, code.Load())
+			}
+			begin := time.Now()
+			wantStatus(t, name+", next", serve(h, request("192.0.2.1:1")), http.StatusOK)
+			if took := time.Since(begin); took != time.Second {
+				t.Errorf("%s: the next one took %v", name, took)
+			}
+		})
+	}
+}
+
+// TestDeadlineOfTheServer: a deadline that the server has set is no client that left.
+func TestDeadlineOfTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := spent(t, httplimit.ByIP(sluice.PerSecond(1), httplimit.Wait(time.Minute), httplimit.OnError(httplimit.FailOpen))(served))
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		wantStatus(t, "deadline", serve(h, request("192.0.2.1:1").WithContext(ctx)), http.StatusTooManyRequests)
+	})
+}
