@@ -1,0 +1,5 @@
+//go:build !race
+
+package rulefile
+
+const raceEnabled = false

@@ -1,0 +1,62 @@
+package rulefile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// suggest returns `did you mean "x"?` for the nearest of the names, or a list of
+// all if none is near.
+func suggest(wrong string, names []string) string {
+	best, least := "", len(wrong)/3+2
+	for _, name := range names {
+		if d := distance(strings.ToLower(wrong), name, least); d < least {
+			best, least = name, d
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "use " + oneOf(names)
+}
+
+// oneOf writes "a, b or c".
+func oneOf(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// distance counts the letters to insert, remove or replace to get from a to b, up to
+// a bound.
+func distance(a, b string, most int) int {
+	if len(a)-len(b) >= most || len(b)-len(a) >= most {
+		return most
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := before
+			if a[i] != b[j] {
+				change++
+			}
+			before = row[j+1]
+			row[j+1] = min(change, row[j]+1, before+1)
+		}
+		if slices.Min(row) >= most {
+			return most
+		}
+	}
+	return row[len(b)]
+}

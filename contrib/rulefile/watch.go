@@ -1,0 +1,144 @@
+package rulefile
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Watch calls fn with what path holds now, and again after every change of it, until
+// ctx ends; then it returns the context's error. fn runs in the goroutine of Watch, and
+// gets either a result or an error, after which the last result still holds. A change
+// that leaves the contents as they were is none.
+//
+// Writing a file at once under another name and renaming it is the safe way to change
+// one. A file that is written in place is read when nothing has happened for the
+// debounce time; the first half of one is then refused if it is not complete YAML, but
+// a half that is looks like a shorter file.
+//
+// The system tells of changes. Where it cannot (no inotify left, a network drive), the
+// files are read every Recheck.
+func Watch(ctx context.Context, path string, fn func(*Result, error), opts ...Option) error {
+	w := &watcher{path: path, options: newOptions(opts), fn: fn}
+	if r := w.options.since; r != nil {
+		w.seen = r.Hash
+	}
+	var events chan fsnotify.Event
+	var lost chan error
+	if notify, err := fsnotify.NewWatcher(); err == nil {
+		defer notify.Close()
+		w.notify, events, lost = notify, notify.Events, notify.Errors
+	}
+	w.observe()
+	w.load()
+	return w.loop(ctx, events, lost)
+}
+
+// watcher follows one path.
+type watcher struct {
+	path    string
+	options *options
+	fn      func(*Result, error)
+	notify  *fsnotify.Watcher // nil if the system has none
+
+	seen string // what was reported last: a hash, or the text of an error
+}
+
+// patience is how many debounce times a stream of changes can put off reading.
+const patience = 10
+
+func (w *watcher) loop(ctx context.Context, events <-chan fsnotify.Event, lost <-chan error) error {
+	recheck := time.NewTicker(max(w.options.recheck, time.Millisecond))
+	defer recheck.Stop()
+	var quiet, late <-chan time.Time // nothing happened for a while; it was put off for long
+	for {
+		due := false
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case event, ok := <-events:
+			if !ok {
+				events = nil
+			} else if w.concerns(event.Name) {
+				quiet = time.After(w.options.debounce)
+				if late == nil {
+					late = time.After(patience * w.options.debounce)
+				}
+			}
+		case <-lost: // such as too many at once: any of them may have been ours
+			quiet = time.After(w.options.debounce)
+		case <-quiet:
+			due = true
+		case <-late:
+			due = true
+		case <-recheck.C:
+			due = quiet == nil // else it is about to be read anyway
+		}
+		if !due {
+			continue
+		}
+		quiet, late = nil, nil
+		w.observe()
+		if busy := w.load(); busy {
+			quiet = time.After(w.options.debounce)
+		}
+	}
+}
+
+// load reads the files and reports them if they are not what was reported last. It
+// returns whether they are being written to.
+func (w *watcher) load() (busy bool) {
+	sources, err := readAll(w.path)
+	if errors.Is(err, errBusy) {
+		return true
+	}
+	if err != nil {
+		if w.seen != err.Error() {
+			w.seen = err.Error()
+			w.fn(nil, err)
+		}
+		return false
+	}
+	if hash := hashOf(sources); hash != w.seen {
+		w.seen = hash
+		w.fn(assemble(sources, w.options))
+	}
+	return false
+}
+
+// observe asks the system to tell of changes: in the directory, not of the file, which
+// editors replace; and in the one where a link leads to. What is observed already stays
+// so; what was removed and made again is found again.
+func (w *watcher) observe() {
+	if w.notify == nil {
+		return
+	}
+	for _, path := range []string{w.path, w.real()} {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			path = filepath.Dir(path)
+		}
+		// An error leaves it to the next time, and until then to reading now and then.
+		_ = w.notify.Add(path)
+	}
+}
+
+// real returns where the path leads to in the end.
+func (w *watcher) real() string {
+	if real, err := filepath.EvalSymlinks(w.path); err == nil {
+		return real
+	}
+	return w.path
+}
+
+// concerns reports whether a change of that name can change what is read: others, such
+// as of a log in the same directory, do not.
+func (w *watcher) concerns(name string) bool {
+	base := filepath.Base(name)
+	return base == filepath.Base(w.path) || base == filepath.Base(w.real()) ||
+		isRuleFile(base) || strings.HasPrefix(base, "..")
+}
