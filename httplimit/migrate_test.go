@@ -14,8 +14,7 @@ import (
 
 func migrateByIP(mux http.Handler) http.Handler {
 	// was: r.Use(httprate.LimitByIP(100, time.Minute))
-	limit := httplimit.ByIP(sluice.PerMinute(100))
-	handler := limit(mux)
+	handler := httplimit.ByIP(sluice.PerMinute(100))(mux)
 	return handler
 }
 

@@ -88,3 +88,17 @@ func goodBlock(t *testing.T, b block) {
 		t.Errorf("the schema refuses it: %v", err)
 	}
 }
+
+// TestReadmePage: so are the rules in the project's README.
+func TestReadmePage(t *testing.T) {
+	good := 0
+	for _, b := range blocks(t, "../../README.md") {
+		if b.info == "yaml" {
+			good++
+			goodBlock(t, b)
+		}
+	}
+	if good == 0 {
+		t.Error("no rules were found")
+	}
+}
