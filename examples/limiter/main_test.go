@@ -1,0 +1,5 @@
+package main
+
+import "testing"
+
+func TestMainEnds(*testing.T) { main() }
