@@ -151,15 +151,15 @@ func TestHoldRefusesForeignSlot(t *testing.T) {
 	w, p := newWorld(t), perHour(t, 10)
 	w.spend("new", p, 1)
 	sl := w.slotOf("new", p)
-	if !sl.hold(w.hash.key("new", p.Shape())) {
-		t.Fatal("a free slot could not be held")
+	before := sl.word.Load()
+	if got, ok := sl.hold(w.hash.key("new", p.Shape())); !ok || got != before {
+		t.Fatal("a free slot could not be held, or with another word")
 	}
-	if sl.hold(w.hash.key("old", p.Shape())) {
+	if _, ok := sl.hold(w.hash.key("old", p.Shape())); ok {
 		t.Error("another key's slot was held")
 	}
 	sl.release()
-	before := sl.word.Load()
-	if sl.hold(w.hash.key("old", p.Shape())) || sl.word.Load() != before {
+	if _, ok := sl.hold(w.hash.key("old", p.Shape())); ok || sl.word.Load() != before {
 		t.Error("another key's slot was held or changed")
 	}
 }

@@ -72,6 +72,49 @@ func BenchmarkTakeTwo(b *testing.B) {
 	}
 }
 
+// BenchmarkTakeThree decides three checks as one: the everyday call of rules. The
+// last denies in "denied", and in "shadow", where it is a shadow; it is no token
+// bucket in "mixed". "hot" has so few keys that all of them are in the cache.
+func BenchmarkTakeThree(b *testing.B) {
+	bucket := algo.Spec{Kind: algo.TokenBucket, Count: 1e6, Period: 1e6, Burst: 1e9}
+	drained := algo.Spec{Kind: algo.TokenBucket, Count: 1, Period: 1e12, Burst: 1}
+	for _, c := range []struct {
+		name   string
+		last   algo.Spec
+		shadow bool
+		keys   int
+	}{
+		{"allowed", bucket, false, 1 << 16},
+		{"hot", bucket, false, 1 << 6},
+		{"denied", drained, false, 1 << 16},
+		{"shadow", drained, true, 1 << 16},
+		{"mixed", algo.Spec{Kind: algo.FixedWindow, Count: 1e9, Period: 1e6}, false, 1 << 16},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			names := make([]string, c.keys)
+			s, spec, last := memstore.New(), benchSpec(b, bucket), benchSpec(b, c.last)
+			for i := range names {
+				names[i] = fmt.Sprint("client-", i)
+				s.TakeOne(names[i], spec, 1, new(algo.Verdict))
+				s.TakeOne(names[i], last, 1, new(algo.Verdict))
+			}
+			checks := []store.Check{{Spec: spec, Cost: 1}, {Spec: spec, Cost: 1}, {Spec: last, Cost: 1, Shadow: c.shadow}}
+			ctx := b.Context()
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				for j := range checks {
+					checks[j].Key = names[(i+j)&(c.keys-1)]
+				}
+				i += 3
+				if err := s.Take(ctx, store.Spend, checks); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkCellAllow is the hot path of a limiter without keys.
 func BenchmarkCellAllow(b *testing.B) {
 	c := memstore.NewCell(benchSpec(b, algo.Spec{Kind: algo.TokenBucket, Count: 1e6, Period: 1e6, Burst: 1e9}), clock.System())

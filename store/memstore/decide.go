@@ -9,6 +9,13 @@ import (
 
 // takeAll decides several checks as one: all or nothing, but for shadows.
 func (s *Store) takeAll(checks []store.Check) {
+	if !s.takeFew(checks) {
+		s.takeSeveral(checks)
+	}
+}
+
+// takeSeveral is takeAll for any checks.
+func (s *Store) takeSeveral(checks []store.Check) {
 	d := newSeveral(store.Spend)
 	s.holdAll(d, checks)
 	now := s.clock.Now()

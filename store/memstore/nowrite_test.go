@@ -127,13 +127,16 @@ func TestNoAllocation(t *testing.T) {
 	p, q := perHour(t, 1e6), compile(t, algo.Spec{Kind: algo.FixedWindow, Count: 1e6, Period: hour})
 	one := []store.Check{{Key: "a", Spec: p, Cost: 1}}
 	two := []store.Check{{Key: "a", Spec: p, Cost: 1}, {Key: "b", Spec: q, Cost: 1}}
+	three := []store.Check{{Key: "a", Spec: p, Cost: 1}, {Key: "c", Spec: p, Cost: 1}, {Key: "d", Spec: p, Cost: 1e6, Shadow: true}}
 	w.take(store.Spend, two...)
+	w.take(store.Spend, three...)
 	for name, f := range map[string]func(){
 		"one":    func() { w.take(store.Spend, one...) },
 		"window": func() { w.one("b", q, 1, 0) },
 		"peek":   func() { w.one("nobody", q, 0, 0) },
 		"denied": func() { w.one("a", p, 1e6, 0) },
 		"two":    func() { w.take(store.Spend, two...) },
+		"three":  func() { w.take(store.Spend, three...) },
 		"refund": func() { w.take(store.Refund, two...) },
 	} {
 		// The race detector lets pools forget now and then.

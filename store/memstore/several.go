@@ -40,7 +40,21 @@ func newSeveral(op store.Op) *several {
 	return d
 }
 
-// done gives back d, which keeps no reference to anybody's checks.
+// fill makes the parts, where they are: they are too large to be copied for nothing.
+func (d *several) fill(s *Store, checks []store.Check) {
+	if cap(d.parts) < len(checks) {
+		d.parts = make([]part, len(checks))
+	}
+	d.parts = d.parts[:len(checks)]
+	for i := range checks {
+		c := &checks[i]
+		d.parts[i].Check, d.parts[i].key = c, s.hash.key(c.Key, c.Spec.Shape())
+		d.order = append(d.order, i)
+	}
+}
+
+// done gives back d, whose parts are zero again: it keeps no reference to anybody's
+// checks.
 func (d *several) done() {
 	clear(d.parts)
 	d.parts, d.order = d.parts[:0], d.order[:0]
@@ -52,11 +66,7 @@ func (d *several) done() {
 // holdAll holds the slot of every check, in one order for all callers so that
 // they cannot wait for each other in a circle.
 func (s *Store) holdAll(d *several, checks []store.Check) {
-	for i := range checks {
-		c := &checks[i]
-		d.parts = append(d.parts, part{Check: c, key: s.hash.key(c.Key, c.Spec.Shape())})
-		d.order = append(d.order, i)
-	}
+	d.fill(s, checks)
 	slices.SortStableFunc(d.order, func(a, b int) int {
 		return d.parts[a].key.compare(d.parts[b].key)
 	})
@@ -91,12 +101,10 @@ func (s *Store) tryHoldAll(d *several, pin bool) bool {
 		if p.first != i || p.none {
 			continue
 		}
-		sl, w := s.table.find(p.key)
-		if w&moved != 0 || !sl.hold(p.key) {
+		if p.slot = s.tryHold(p.key); p.slot == nil {
 			d.releaseAll(d.order[:n])
 			return false
 		}
-		p.slot = sl
 	}
 	if !s.stillAbsent(d) {
 		d.releaseAll(d.order)
@@ -113,6 +121,9 @@ func (s *Store) addPart(d *several, i int, pin bool) {
 		return
 	}
 	if p.none = stateless(p.Spec); p.none {
+		return
+	}
+	if _, w := s.table.find(p.key); w&moved == 0 && !pin {
 		return
 	}
 	needed := s.needed(d, i) // before the look at the table: a reservation that comes later changes that

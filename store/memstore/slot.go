@@ -61,26 +61,26 @@ func (s *slot) is(k key) bool { return s.hi.Load() == k.hi && s.lo.Load() == k.l
 // unitOf returns the unit without its marks.
 func (s *slot) unitOf() uint64 { return s.unit.Load() &^ marks }
 
-// hold waits until nobody holds the slot and takes it. It fails if the slot is
+// hold waits until nobody holds the slot, takes it, and returns its word. It fails if the slot is
 // dead or no longer the key's: to wait for another key's holder would break the
 // order in which keys are held.
-func (s *slot) hold(k key) bool {
+func (s *slot) hold(k key) (uint64, bool) {
 	for spins := 0; ; spins++ {
 		w := s.word.Load()
 		switch {
 		case w&moved != 0:
-			return false
+			return 0, false
 		case w&held != 0:
 			if !s.is(k) {
-				return false
+				return 0, false
 			}
 			pause(spins)
 		case s.word.CompareAndSwap(w, w|held):
 			if s.is(k) {
-				return true
+				return w, true
 			}
 			s.word.Store(w)
-			return false
+			return 0, false
 		}
 	}
 }

@@ -119,11 +119,14 @@ func (s *slots) find(k key) (*slot, uint64) {
 	return nil, moved
 }
 
-// find returns the key's slot and its word, which may be dead.
-func (t *table) find(k key) (*slot, uint64) {
+// slots returns the slots of the key's page.
+func (t *table) slots(k key) *slots {
 	d := t.dirs[k.hi>>56].Load()
-	return d.slots[k.bits()>>(64-d.depth)].Load().find(k)
+	return d.slots[k.bits()>>(64-d.depth)].Load()
 }
+
+// find returns the key's slot and its word, which may be dead.
+func (t *table) find(k key) (*slot, uint64) { return t.slots(k).find(k) }
 
 // live returns the key's slot, or nil if it has none or a dead one.
 func (p *page) live(k key) *slot {

@@ -113,13 +113,24 @@ func (s *Store) at(p *algo.Spec, now int64) int64 {
 // holdKey finds the key's slot and holds it. It returns nil if the key has none.
 func (s *Store) holdKey(k key) *slot {
 	for {
-		if sl, w := s.table.find(k); w&moved == 0 && sl.hold(k) {
+		if sl := s.tryHold(k); sl != nil {
 			return sl
 		}
 		if _, absent := s.table.absent(k); absent {
 			return nil
 		}
 	}
+}
+
+// tryHold holds the slot that the key seems to have. It returns nil if that was dead or
+// none.
+func (s *Store) tryHold(k key) *slot {
+	if sl, w := s.table.find(k); w&moved == 0 {
+		if _, ok := sl.hold(k); ok {
+			return sl
+		}
+	}
+	return nil
 }
 
 // unitFor returns the unit of a new state of p.
