@@ -106,6 +106,21 @@ type Store interface {
 	Take(ctx context.Context, op Op, checks []Check) error
 }
 
+// Prompt is a store that may be able to tell that it returns when the context of a call
+// ends, whatever becomes of the server that it asks. Such a store needs nobody who
+// watches over the time: see [HonorsContext].
+type Prompt interface {
+	Store
+	HonorsContext() bool
+}
+
+// HonorsContext reports whether s says of itself that it returns when the context of a
+// call ends.
+func HonorsContext(s Store) bool {
+	p, ok := s.(Prompt)
+	return ok && p.HonorsContext()
+}
+
 // MaxKey is the longest key in bytes.
 const MaxKey = 1024
 

@@ -7,7 +7,8 @@
 // it opens within a second, asks in the background whether the store is back, and
 // closes by itself. While all is well there is nothing in the background. Every call
 // has a goroutine of its own, so that it ends in time whatever the store does; a store
-// that returns when its context ends does without: see [Direct].
+// that returns when its context ends does without: it says so itself, as that of Redis
+// does, or [Direct] says it.
 //
 // # What falls under the policy
 //

@@ -75,7 +75,8 @@ type Option func(*core)
 func Deadline(d time.Duration) Option { return func(c *core) { c.deadline = d } }
 
 // Direct says that the main store returns when its context ends, so that it can
-// be called without a goroutine of its own for every call. redisstore does.
+// be called without a goroutine of its own for every call. A store that says so itself
+// ([store.HonorsContext]), such as redisstore's, needs no such option.
 func Direct() Option { return func(c *core) { c.direct = true } }
 
 // Probe sets how to find out whether the main store is back. The default is to
@@ -104,6 +105,7 @@ func New(main, local store.Store, opts ...Option) (*Store, error) {
 	case c.deadline < time.Millisecond || c.deadline > time.Minute:
 		return nil, fmt.Errorf("%w: %v", ErrDeadline, c.deadline)
 	}
+	c.direct = c.direct || store.HonorsContext(main)
 	if c.logger == nil {
 		c.logger = slog.New(slog.DiscardHandler)
 	}

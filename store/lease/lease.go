@@ -59,7 +59,7 @@ type Store struct {
 	sweeping bool
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Prompt = (*Store)(nil)
 
 // Option sets up a Store.
 type Option func(*Store)
@@ -124,6 +124,10 @@ func (s *Store) validate() error {
 	}
 	return nil
 }
+
+// HonorsContext implements [store.Prompt]: what is not decided here waits for the inner
+// store, so it is as that is.
+func (s *Store) HonorsContext() bool { return store.HonorsContext(s.inner) }
 
 // Take implements [store.Store]. A Spend, or a peek, that the lease can serve
 // is answered at once: what remains is then what the store had left when it

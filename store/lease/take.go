@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluice-limiter/sluice/algo"
 	"github.com/sluice-limiter/sluice/store"
 )
 
 // takeOne decides a single check that the current lot could not serve at once.
 func (s *Store) takeOne(ctx context.Context, checks []store.Check) error {
 	c := &checks[0]
-	p, e, w := s.enter(c, true)
+	p, e, w := s.enter(c, true, true)
 	if p.lot != nil {
 		return nil
 	}
@@ -43,8 +44,9 @@ func (s *Store) takeOne(ctx context.Context, checks []store.Check) error {
 // enter pays for a check out of the lease of its key and answers it. If it
 // cannot, the payment has no lot; it then has tokens fetched, and if queue is set
 // and they are worth waiting for, it returns the place in the queue. Without queue
-// the check stands with others, and the payment is held until all are decided.
-func (s *Store) enter(c *store.Check, queue bool) (p payment, e *entry, w *waiter) {
+// the check stands with others, and the payment is held until all are decided. Without
+// fetch nothing is fetched.
+func (s *Store) enter(c *store.Check, queue, fetch bool) (p payment, e *entry, w *waiter) {
 	plan := s.plan(c.Spec)
 	if !plan.leased() || c.MaxWait > 0 || c.Cost > plan.cap {
 		return p, nil, nil
@@ -61,13 +63,13 @@ func (s *Store) enter(c *store.Check, queue bool) (p payment, e *entry, w *waite
 			if !queue {
 				p.hold()
 			}
-			if e.needs(now) {
+			if fetch && e.needs(now) {
 				s.pump(e)
 			}
 			return p, e, nil
 		}
 	}
-	if c.Cost > 0 && now >= e.dry.Load() && e.core.miss(now, c.Cost) && s.pump(e) && queue {
+	if fetch && c.Cost > 0 && now >= e.dry.Load() && e.core.miss(now, c.Cost) && s.pump(e) && queue {
 		w = e.join(c.Cost)
 	}
 	return payment{}, e, w
@@ -103,12 +105,13 @@ func (s *Store) takeSeveral(ctx context.Context, checks []store.Check) error {
 	if !slices.ContainsFunc(checks, func(c store.Check) bool { return s.plan(c.Spec).leased() }) {
 		return s.pass(ctx, store.Spend, checks)
 	}
+	fetch := !futile(checks)
 	paid := make([]paidBy, 0, len(checks))
 	rest := make([]store.Check, 0, len(checks))
 	at := make([]int, 0, len(checks)) // where those of rest stand
 	for i := range checks {
 		c := &checks[i]
-		if p, e, _ := s.enter(c, false); p.lot != nil {
+		if p, e, _ := s.enter(c, false, fetch); p.lot != nil {
 			paid = append(paid, paidBy{p, e})
 		} else {
 			rest, at = append(rest, *c), append(at, i)
@@ -131,6 +134,13 @@ func (s *Store) takeSeveral(ctx context.Context, checks []store.Check) error {
 		}
 	}
 	return err
+}
+
+// futile reports whether a limit that admits nothing stands among the checks. They are
+// refused whatever the leases hold, so nothing is fetched for them: that is how one looks
+// at limits without spending anything.
+func futile(checks []store.Check) bool {
+	return slices.ContainsFunc(checks, func(c store.Check) bool { return c.Spec.Kind == algo.Ban && !c.Shadow })
 }
 
 // paidBy is a payment and whose lease it came from.

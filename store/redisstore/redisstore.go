@@ -26,7 +26,7 @@ type Store struct {
 	denials *denials // nil: none are remembered
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Prompt = (*Store)(nil)
 
 // sender carries one decision to Redis and fills in its answer. The error is that
 // of the call or of the decision.
@@ -74,6 +74,11 @@ func (s *Store) Take(ctx context.Context, op store.Op, checks []store.Check) err
 	_, err := s.denials.take(s.clock.Now, op, checks, func() error { return s.decide(ctx, op, checks) })
 	return err
 }
+
+// HonorsContext implements [store.Prompt]: Take returns when its context ends. A decision
+// that is sent by itself returns when the [Scripter] does, which therefore has to end
+// with its context, as all adapters of this project do.
+func (s *Store) HonorsContext() bool { return true }
 
 // decide asks the server.
 func (s *Store) decide(ctx context.Context, op store.Op, checks []store.Check) error {
