@@ -31,6 +31,7 @@ func (r Reason) String() string { return reasonNames[min(int(r), len(reasonNames
 type Decision struct {
 	Allowed  bool
 	Degraded bool // decided without the store, which could not be asked
+	Blind    bool // and without any other, by a policy: it says nothing of the limit
 	Reason   Reason
 
 	index   int32
@@ -46,6 +47,9 @@ func (d Decision) Limit() Limit {
 	}
 	return d.plan.limits[d.Index()]
 }
+
+// Plan returns the limits that were asked, or nil if none was.
+func (d Decision) Plan() *Plan { return d.plan }
 
 // Index returns which of the limits bound: its number in [Plan.Limits], or -1 if none
 // did.

@@ -37,6 +37,9 @@ func TestDegraded(t *testing.T) {
 		if err != nil || d.Allowed != c.allowed || !d.Degraded || d.Reason != c.reason {
 			t.Errorf("%v: allowed %v, degraded %v, reason %q, error %v", c.policy, d.Allowed, d.Degraded, d.Reason, err)
 		}
+		if blind := c.policy != failover.Local; d.Blind != blind {
+			t.Errorf("%v: blind %v, want %v", c.policy, d.Blind, blind)
+		}
 		if d, _ := k.AllowN(t.Context(), "ann", 3); d.Reason != sluice.Never {
 			t.Errorf("%v: a cost above the limit is denied as %q", c.policy, d.Reason)
 		}

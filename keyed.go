@@ -60,6 +60,7 @@ func NewKeyed(limit Limit, opts ...KeyedOption) *Keyed {
 		k.store = memstore.New(w.storeOptions()...)
 	}
 	k.mem, _ = k.store.(*memstore.Store)
+	k.queues.remote = k.mem == nil
 	return k
 }
 
@@ -170,7 +171,7 @@ func (p *Plan) decide(checks []store.Check) Decision {
 	if best.Allowed {
 		best.verdict.Wait = wait
 	}
-	if best.Degraded = degraded; blind && best.Reason == Limited {
+	if best.Degraded, best.Blind = degraded, blind; blind && best.Reason == Limited {
 		best.Reason = Unavailable
 	}
 	return best
@@ -240,17 +241,23 @@ func (k *Keyed) Refund(ctx context.Context, key string, cost int64) error {
 	return k.do(ctx, store.Refund, k.current().checks(nil, key, cost))
 }
 
-// Wait blocks until a request for key may happen, first come first served in
-// this process. It returns at once with a *[LimitedError] if that cannot be
-// before the context's deadline, and with the context's error when that ends
-// first; then the place is given back if nobody has booked after it.
+// Wait blocks until a request for key may happen. It returns at once with a
+// *[LimitedError] if that cannot be before the context's deadline, and with the
+// context's error when that ends first; then the place is given back if nobody
+// has booked after it.
+//
+// In this process it is first come, first served. A limit that takes no bookings,
+// such as a window, has a queue per key, which nobody joins before a denial: while
+// there is enough, all ask at the same time. Who comes while somebody waits stands
+// behind. Only those whose questions are under way to a remote store at the same
+// moment may be answered in another order.
 func (k *Keyed) Wait(ctx context.Context, key string) error { return k.WaitN(ctx, key, 1) }
 
 // WaitN is Wait for any cost.
 func (k *Keyed) WaitN(ctx context.Context, key string, cost int64) error {
 	p := k.current()
 	checks := p.checks(nil, key, cost)
-	w := waiting{key: key, books: p.books, never: p.never(cost)}
+	w := waiting{key: key, queues: &k.queues, books: p.books, never: p.never(cost)}
 	w.take = func(ctx context.Context, maxWait int64) (Decision, error) {
 		if next := k.current(); !w.books && next != p { // the limits changed while it waited
 			p, checks = next, next.checks(checks[:0], key, cost)
@@ -264,10 +271,6 @@ func (k *Keyed) WaitN(ctx context.Context, key string, cost int64) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		_ = k.do(ctx, store.Cancel, checks) // the place stays taken if the store cannot be reached
-	}
-	if !p.books {
-		w.queue = k.queues.join(key)
-		defer k.queues.part(key)
 	}
 	return w.wait(ctx)
 }
@@ -306,36 +309,4 @@ func (k *Keyed) Reserve(ctx context.Context, key string, cost int64) (*Reservati
 		return nil
 	}
 	return r, nil
-}
-
-// queues are those of the keys that somebody waits for.
-type queues struct {
-	mu  sync.Mutex
-	all map[string]*keyQueue
-}
-
-type keyQueue struct {
-	queue
-	users int
-}
-
-func (q *queues) join(key string) *queue {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.all == nil {
-		q.all = make(map[string]*keyQueue)
-	}
-	if q.all[key] == nil {
-		q.all[key] = new(keyQueue)
-	}
-	q.all[key].users++
-	return &q.all[key].queue
-}
-
-func (q *queues) part(key string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.all[key].users--; q.all[key].users == 0 {
-		delete(q.all, key)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-limiter/sluice/algo"
 	"github.com/sluice-limiter/sluice/internal/clock"
 	"github.com/sluice-limiter/sluice/store"
+	"github.com/sluice-limiter/sluice/store/memstore"
 )
 
 // KeyedConcurrency admits a number of requests at the same time per key, over all
@@ -35,7 +36,10 @@ func NewKeyedConcurrency(n int64, s store.Store, expiry time.Duration) *KeyedCon
 	if expiry < time.Millisecond || expiry.Microseconds() > store.MaxHold {
 		panic(fmt.Sprintf("sluice: NewKeyedConcurrency: expiry of %v: must be 1ms to 366 days", expiry))
 	}
-	return &KeyedConcurrency{store: s, clock: clock.System(), spec: spec, expiry: expiry}
+	c := &KeyedConcurrency{store: s, clock: clock.System(), spec: spec, expiry: expiry}
+	_, local := s.(*memstore.Store)
+	c.queues.remote = !local
+	return c
 }
 
 // Allow returns a permit for key if one is free. A denial is no error.
@@ -69,7 +73,8 @@ func (c *KeyedConcurrency) acquire(ctx context.Context, key string, cost int64) 
 }
 
 // Wait returns a permit for key as soon as there is one, or the context's error.
-// Within this process it is first come, first served.
+// While permits are free nobody queues; in this process those who wait are served
+// in the order in which they came, before all who come later.
 func (c *KeyedConcurrency) Wait(ctx context.Context, key string) (*KeyedPermit, error) {
 	return c.WaitN(ctx, key, 1)
 }
@@ -80,27 +85,62 @@ func (c *KeyedConcurrency) WaitN(ctx context.Context, key string, cost int64) (*
 	if cost > c.spec.Count {
 		return nil, tooMuch(cost, c.spec.Count)
 	}
+	if c.queues.busy(key) {
+		return c.queued(ctx, key, cost, 0)
+	}
+	p, v, err := c.acquire(ctx, key, cost)
+	if err != nil || v.Allowed {
+		return p, err
+	}
+	return c.queued(ctx, key, cost, c.pause(v, firstPause))
+}
+
+// queued waits for its turn and then asks until there is a permit. If the turn
+// comes at once it sleeps for pause first, for it has just been denied.
+func (c *KeyedConcurrency) queued(ctx context.Context, key string, cost int64, pause time.Duration) (*KeyedPermit, error) {
 	q := c.queues.join(key)
 	defer c.queues.part(key)
-	if err := q.enter(ctx); err != nil {
+	waited, err := q.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
 	defer q.leave()
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		p, v, err := c.acquire(ctx, key, cost)
-		if err != nil || v.Allowed {
-			return p, err
-		}
-		// Nobody tells when another process releases one: ask, seldom, and soon when
-		// one expires. What this instance may never admit by itself, while it goes on
-		// with its share, is possible again later.
-		if retry := time.Duration(c.spec.RetryAfter(v)) * time.Microsecond; retry > 0 {
-			pause = min(pause, max(retry, firstPause))
+	if waited {
+		pause = 0
+	}
+	next := firstPause
+	for denied := pause > 0; ; denied = true {
+		if denied {
+			q.narrow()
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return nil, err
 		}
+		p, v, err := c.acquire(ctx, key, cost)
+		switch {
+		case err != nil && denied && ctx.Err() != nil:
+			return nil, ctx.Err() // the wait is over, whatever became of the last question
+		case err != nil:
+			return nil, err
+		case v.Allowed:
+			if !denied {
+				q.widen()
+			}
+			return p, nil
+		}
+		pause = c.pause(v, next)
+		next = min(2*next, longestPause)
 	}
+}
+
+// pause returns how long to sleep after a denial. Nobody tells when another process
+// releases a permit: ask, seldom, and soon when one expires. What this instance may
+// never admit by itself, while it goes on with its share, is possible again later.
+func (c *KeyedConcurrency) pause(v algo.Verdict, usual time.Duration) time.Duration {
+	if retry := time.Duration(c.spec.RetryAfter(v)) * time.Microsecond; retry > 0 {
+		return min(usual, max(retry, firstPause))
+	}
+	return usual
 }
 
 const (

@@ -3,14 +3,14 @@ package sluice
 import (
 	"context"
 	"math"
-	"sync"
 	"time"
 )
 
 // waiting is one call of Wait.
 type waiting struct {
 	key    string
-	queue  *queue
+	queue  *queue  // to wait in if the limit does not book, or
+	queues *queues // that of the key
 	books  bool
 	never  bool // the limit that does not book can never admit it
 	take   func(ctx context.Context, maxWait int64) (Decision, error)
@@ -46,28 +46,79 @@ func (w waiting) book(ctx context.Context) error {
 	return nil
 }
 
-// ask waits for its turn and then asks until it is let through. Nobody behind
-// it asks meanwhile, save one that has nothing to wait for.
+// ask asks at once if nobody waits, and queues if it must.
 func (w waiting) ask(ctx context.Context) error {
-	if !w.never {
-		if err := w.queue.enter(ctx); err != nil {
-			return err
-		}
-		defer w.queue.leave()
+	if !w.never && w.busy() {
+		return w.queued(ctx, 0)
 	}
-	for {
-		d, err := w.take(ctx, 0)
-		if err != nil || d.Allowed {
+	d, err := w.take(ctx, 0)
+	if err != nil || d.Allowed {
+		return err
+	}
+	if w.hopeless(ctx, d) {
+		return &LimitedError{Key: w.key, Decision: d}
+	}
+	return w.queued(ctx, d.RetryAfter())
+}
+
+// queued waits for its turn and then asks until it is let through; nobody behind it
+// asks meanwhile. If the turn comes at once it sleeps for pause first, for it has
+// just been denied.
+func (w waiting) queued(ctx context.Context, pause time.Duration) error {
+	q, part := w.join()
+	defer part()
+	waited, err := q.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer q.leave()
+	if waited {
+		pause = 0
+	}
+	for denied := pause > 0; ; denied = true {
+		if denied {
+			q.narrow()
+		}
+		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
-		retry := d.RetryAfter()
-		if d.Reason != Limited || retry.Microseconds() > patience(ctx) {
+		d, err := w.take(ctx, 0)
+		switch {
+		case err != nil && denied && ctx.Err() != nil:
+			return ctx.Err() // the wait is over, whatever became of the last question
+		case err != nil:
+			return err
+		case d.Allowed:
+			if !denied {
+				q.widen()
+			}
+			return nil
+		case w.hopeless(ctx, d):
 			return &LimitedError{Key: w.key, Decision: d}
 		}
-		if err := sleep(ctx, retry); err != nil {
-			return err
-		}
+		pause = d.RetryAfter()
 	}
+}
+
+// hopeless reports whether the denial will outlast the context.
+func (w waiting) hopeless(ctx context.Context, d Decision) bool {
+	return d.Reason != Limited || d.RetryAfter().Microseconds() > patience(ctx)
+}
+
+// busy reports whether somebody waits already.
+func (w waiting) busy() bool {
+	if w.queues != nil {
+		return w.queues.busy(w.key)
+	}
+	return w.queue.busy()
+}
+
+// join returns the queue to wait in, and how to part from it.
+func (w waiting) join() (*queue, func()) {
+	if w.queues == nil {
+		return w.queue, func() {}
+	}
+	return w.queues.join(w.key), func() { w.queues.part(w.key) }
 }
 
 // patience returns how long the context lets us wait, in µs.
@@ -92,58 +143,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// queue lets one in after the other, first come first served. Its zero value is
-// ready to use.
-type queue struct {
-	mu      sync.Mutex
-	inside  bool
-	waiting []chan struct{}
-}
-
-// enter returns when it is the caller's turn.
-func (q *queue) enter(ctx context.Context) error {
-	q.mu.Lock()
-	if !q.inside {
-		q.inside = true
-		q.mu.Unlock()
-		return nil
-	}
-	turn := make(chan struct{})
-	q.waiting = append(q.waiting, turn)
-	q.mu.Unlock()
-	select {
-	case <-turn:
-		return nil
-	case <-ctx.Done():
-		q.abandon(turn)
-		return ctx.Err()
-	}
-}
-
-// abandon leaves the queue. If the turn had just come, the next one gets it.
-func (q *queue) abandon(turn chan struct{}) {
-	q.mu.Lock()
-	for i, w := range q.waiting {
-		if w == turn {
-			q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)
-			q.mu.Unlock()
-			return
-		}
-	}
-	q.mu.Unlock()
-	q.leave()
-}
-
-// leave gives the turn to the next.
-func (q *queue) leave() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.waiting) == 0 {
-		q.inside, q.waiting = false, nil
-		return
-	}
-	close(q.waiting[0])
-	q.waiting = q.waiting[1:]
 }

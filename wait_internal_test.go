@@ -41,14 +41,14 @@ func TestQueueHandsOnATurnThatComesTooLate(t *testing.T) {
 	cancel()
 	for range 100 { // select picks by chance
 		var q queue
-		if err := q.enter(ctx); err != nil {
+		if _, err := q.enter(ctx); err != nil {
 			t.Fatal(err) // nobody inside: no reason to look at the context
 		}
 		turn := make(chan struct{})
 		q.waiting = append(q.waiting, turn)
 		q.leave()
 		q.abandon(turn)
-		if q.inside || q.waiting != nil {
+		if q.inside != 0 || q.waiting != nil {
 			t.Fatal("the turn was lost")
 		}
 	}
