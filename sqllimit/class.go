@@ -31,22 +31,50 @@ func (c Class) String() string {
 
 // Classify tells the class of a statement from its words. A text of several
 // statements is of the highest class among them. What is not known to read is
-// taken for a write. It knows SQL's comments and quotes and the forms of the
-// common databases, but no functions: SELECT of one that writes is a read.
-func Classify(query string) Class {
+// taken for a write, and so is a text with a backslash right before a quote, which
+// the databases read in different ways. It knows SQL's comments and quotes and the
+// forms of the common databases, but no functions: SELECT of one that writes is a
+// read.
+func Classify(query string) Class { return weigh(query).class }
+
+// weight is what a text asks of the database: its class, and how many statements of
+// it read and write.
+type weight struct {
+	class         Class
+	reads, writes int64
+}
+
+// weighed is how much of a text is looked at to count its statements.
+const weighed = 64 << 10
+
+func weigh(query string) (w weight) {
 	s := scanner{text: query}
-	class := Free
-	for class < Write {
-		word := s.next()
-		if word.kind == end {
+	for s.at < weighed || w.class < Write {
+		first := s.next()
+		if first.kind == end {
 			break
 		}
-		if word.kind == semicolon {
+		if first.kind == semicolon {
 			continue
 		}
-		class = max(class, statement(&s, word))
+		class := statement(&s, first)
+		w.class = max(w.class, class)
+		switch class {
+		case Read:
+			w.reads++
+		case Write:
+			w.writes++
+			s.skipStatement()
+		}
 	}
-	return class
+	return w
+}
+
+// skipStatement goes on to what follows the next semicolon.
+func (s *scanner) skipStatement() {
+	for s.last != semicolon && s.last != end && s.last != unclosed && s.at < weighed {
+		s.next()
+	}
 }
 
 // statement tells the class of the statement that begins with first, and reads on
@@ -64,7 +92,9 @@ func statement(s *scanner, first token) Class {
 		return control(s, first)
 	case first.is("SELECT", "WITH", "VALUES", "TABLE"):
 		return reading(s)
-	case first.is("SHOW", "DESCRIBE", "DESC", "FETCH", "SET", "RESET", "USE", "PRAGMA"):
+	case first.is("SET", "USE"):
+		return reading(s)
+	case first.is("SHOW", "DESCRIBE", "DESC", "FETCH", "RESET", "PRAGMA"):
 		return rest(s, Read)
 	}
 	return Write
@@ -82,7 +112,7 @@ func control(s *scanner, first token) Class {
 		names = 1
 	}
 	for ; t.kind != end && t.kind != semicolon; t = s.next() {
-		if t.kind == other || t.is(controlWords...) {
+		if t.kind == other || t.kind == quote || t.is(controlWords...) {
 			continue
 		}
 		if names--; names < 0 || t.kind != word {
@@ -103,6 +133,9 @@ var controlWords = []string{
 func explained(s *scanner) Class {
 	runs := false
 	for t := s.next(); t.kind != end && t.kind != semicolon; t = s.next() {
+		if t.kind == unclosed {
+			return Write
+		}
 		if t.is("ANALYZE", "ANALYSE") {
 			runs = true
 		}
@@ -118,24 +151,27 @@ func explained(s *scanner) Class {
 }
 
 // reading looks whether something that begins like a read writes all the same:
-// SELECT … FOR UPDATE, SELECT … INTO, WITH … DELETE.
+// SELECT … FOR UPDATE, SELECT … INTO, WITH … DELETE. T-SQL needs no semicolon
+// between statements, so a word that begins a write counts wherever it stands, save
+// before a bracket, where it is a function, and at the end.
 func reading(s *scanner) Class {
-	before := token{kind: word}
-	for t := s.next(); t.kind != end && t.kind != semicolon; t = s.next() {
+	var before token
+	for t := s.next(); ; t = s.next() {
 		switch {
 		case t.kind == unclosed, t.is("INTO"):
 			return Write
-		case before.kind == word:
-			if before.is("FOR") && t.is("UPDATE", "SHARE", "NO", "KEY") || before.is("LOCK") && t.is("IN") { // SHARE MODE
-				return Write
-			}
-		case before.kind != other && t.is("INSERT", "UPDATE", "DELETE", "MERGE"): // after a bracket
+		case before.is("FOR") && t.is("UPDATE", "SHARE", "NO", "KEY"), before.is("LOCK") && t.is("IN"): // SHARE MODE
 			return Write
+		case before.is(writing...) && (t.kind == word || t.kind == quote || t.kind == other):
+			return Write
+		case t.kind == end, t.kind == semicolon:
+			return Read
 		}
 		before = t
 	}
-	return Read
 }
+
+var writing = []string{"INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "DROP", "ALTER", "CREATE", "EXEC", "EXECUTE"}
 
 // rest skips the rest of the statement.
 func rest(s *scanner, class Class) Class {

@@ -25,6 +25,7 @@ var classes = map[sqllimit.Class][]string{
 		"EXPLAIN DELETE FROM t", "EXPLAIN (FORMAT JSON) UPDATE t SET a = 1", "EXPLAIN ANALYZE SELECT 1", "EXPLAIN QUERY PLAN SELECT 1",
 		"SELECT 'x FOR UPDATE; DELETE'", `SELECT "FOR", "UPDATE" FROM t`, "SELECT $$ ; DELETE FROM t $$", "SELECT $a$ $b$ FOR UPDATE $a$",
 		"SELECT $1, $2", "SELECT 'it''s ; DELETE'", `SELECT E'it\'s ; DELETE'`, "SELECT a FROM t -- FOR UPDATE", "SELECT substring(a FOR 3) FROM t",
+		"SELECT INSERT('abc', 1, 2, 'x'), truncate(1.5, 0)", "SELECT 'C:\\dir', 'a\\\\' FROM t", "SELECT `a\\` FROM t", "SHOW CREATE TABLE t", "SET a = 'x'",
 		"SELECT updated, deleted FROM t", "SELECT 1; SELECT 2", "BEGIN; SELECT 1; COMMIT", "SELECT a FROM t WHERE b = ? /* INTO */",
 	},
 	sqllimit.Write: {
@@ -34,6 +35,8 @@ var classes = map[sqllimit.Class][]string{
 		"SELECT * INTO u FROM t", "WITH x AS (SELECT 1) INSERT INTO t SELECT * FROM x", "WITH x AS (DELETE FROM t RETURNING a) SELECT * FROM x",
 		"EXPLAIN ANALYZE DELETE FROM t", "EXPLAIN (ANALYZE, BUFFERS) INSERT INTO t VALUES (1)", "explain analyze with x as (delete from t) select 1",
 		"SELECT 1; DELETE FROM t", "COMMIT; DELETE FROM t", "BEGIN p; END", "BEGIN UPDATE t SET a = 1; END", "START REPLICA", "ROLLBACK DELETE FROM t",
+		"SELECT 1 DELETE FROM t", "SELECT 1 UPDATE [t] SET a = 1", "SELECT 'a' EXEC p", "SET NOCOUNT ON DELETE FROM t", "USE db DROP TABLE t",
+		`SELECT '\''; DELETE FROM t WHERE a='\''`, `SELECT "\""; DELETE FROM t WHERE a="\""`, `SELECT 'a\\\''; DELETE FROM t`, `EXPLAIN '\''; DELETE`,
 		"/*!50000 DELETE */ FROM t", "SELECT 'not closed", "SELECT $a$ not closed", "SELECT /* not closed", "'", "=",
 	},
 }
@@ -92,6 +95,8 @@ func TestOptionsPanic(t *testing.T) {
 		"negative cost":   func() { sqllimit.WithCost(sqllimit.Read, -1) },
 		"huge cost":       func() { sqllimit.WithCost(sqllimit.Read, math.MaxInt64) },
 		"cost of free":    func() { sqllimit.WithCost(sqllimit.Free, 1) },
+		"no limit":        func() { sqllimit.Wrap(&fake{}, sqllimit.WithMaxWait(0)) },
+		"driver without":  func() { sqllimit.WrapDriver(oldDriver{&fake{}}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -101,6 +106,44 @@ func TestOptionsPanic(t *testing.T) {
 			}()
 			option()
 		})
+	}
+}
+
+// TestSeveralStatements: a text costs what its statements cost, but no more than the
+// rate can ever admit.
+func TestSeveralStatements(t *testing.T) {
+	for query, want := range map[string]float64{
+		"INSERT a; INSERT b; INSERT c":                      6,
+		"SELECT 1; SELECT 2; UPDATE t SET a = ';';":         4,
+		"BEGIN; INSERT a; SELECT 1; COMMIT":                 3,
+		strings.Repeat("INSERT INTO t VALUES (1);", 1000):   100,
+		strings.Repeat("SELECT 1;", 10_000) + "INSERT INTO": 100,
+	} {
+		for _, opt := range []func(*sluice.Limiter, *sluice.Keyed) sqllimit.Option{
+			func(l *sluice.Limiter, _ *sluice.Keyed) sqllimit.Option { return sqllimit.WithLimiter(l) },
+			func(_ *sluice.Limiter, k *sluice.Keyed) sqllimit.Option { return sqllimit.WithKeyed(k, "db") },
+		} {
+			limit := sluice.PerHour(1).WithBurst(100)
+			l, k := sluice.NewLimiter(limit), sluice.NewKeyed(limit)
+			db, _ := guardedDB(t, &fake{}, 1, opt(l, k), sqllimit.WithMaxWait(0))
+			must[sql.Result](t)(db.Exec(query))
+			left := must[sluice.Decision](t)(k.Peek(t.Context(), "db"))
+			if spent := 200 - l.Tokens() - float64(left.Remaining()); spent != want {
+				t.Errorf("%.30q costs %v, want %v", query, spent, want)
+			}
+		}
+	}
+}
+
+// TestOptionsAreNotShared: an option that is used twice makes two limits.
+func TestOptionsAreNotShared(t *testing.T) {
+	for _, limit := range []sqllimit.Option{sqllimit.WithInFlight(1), sqllimit.WithLimit(sluice.PerHour(2))} {
+		for range 2 {
+			db, _ := guardedDB(t, &fake{}, 9, limit, sqllimit.WithMaxWait(0))
+			tx := must[*sql.Tx](t)(db.Begin())
+			defer tx.Rollback()
+			must[sql.Result](t)(tx.Exec("INSERT"))
+		}
 	}
 }
 

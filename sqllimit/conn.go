@@ -56,24 +56,35 @@ func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 }
 
 // enter takes what a statement needs.
-func (c *conn) enter(ctx context.Context, class Class) (ticket, error) {
+func (c *conn) enter(ctx context.Context, w weight) (ticket, error) {
 	c.dropSkipped()
-	if class == Free {
+	if w.class == Free {
 		return ticket{}, nil
 	}
-	return c.guard.admit(ctx, class, c.guard.costs[class], c.tx == nil)
+	return c.admit(ctx, w.class, c.guard.price(w))
+}
+
+// admit takes the cost, and a permit unless the transaction has one.
+func (c *conn) admit(ctx context.Context, class Class, cost int64) (ticket, error) {
+	if c.tx == nil {
+		return c.guard.admit(ctx, class, cost, true)
+	}
+	if err := c.tx.ticket.regain(ctx, class); err != nil {
+		return ticket{}, err
+	}
+	return c.guard.admit(ctx, class, cost, false)
 }
 
 // settle looks at how the driver answered a statement that the ticket was taken
 // for. One that was not run is not paid.
-func (c *conn) settle(ctx context.Context, t *ticket, query string, err error) {
+func (c *conn) settle(t *ticket, query string, err error) {
 	switch {
 	case err == nil:
 	case query != "" && err == driver.ErrSkip: // compared as database/sql does
 		c.skipped = skipped{ticket: *t, query: query, any: true}
 		*t = ticket{}
 	case errors.Is(err, driver.ErrBadConn):
-		t.undo(ctx)
+		t.undo()
 	}
 }
 
@@ -92,7 +103,7 @@ func (c *conn) paidAhead(query string) (ticket, bool) {
 // dropSkipped gives back what was taken for a statement that nobody prepared.
 func (c *conn) dropSkipped() {
 	if c.skipped.any {
-		c.skipped.ticket.undo(context.Background())
+		c.skipped.ticket.undo()
 		c.skipped = skipped{}
 	}
 }

@@ -7,17 +7,18 @@ import (
 )
 
 // Wrap returns a connector whose connections are limited, for sql.OpenDB. It
-// panics if an option makes no sense.
+// panics if an option makes no sense, or if none of them is a limit.
 func Wrap(c driver.Connector, opts ...Option) driver.Connector {
 	mustHave("Wrap", c != nil)
-	return &connector{inner: c, guard: newGuard(opts)}
+	return &connector{inner: c, guard: newGuard("Wrap", opts)}
 }
 
 // WrapDriver returns a driver whose connections are limited, all of them
-// together, for sql.Register. It panics if an option makes no sense.
+// together, for sql.Register. It panics if an option makes no sense, or if none of
+// them is a limit.
 func WrapDriver(d driver.Driver, opts ...Option) driver.Driver {
 	mustHave("WrapDriver", d != nil)
-	return &guarded{inner: d, guard: newGuard(opts)}
+	return &guarded{inner: d, guard: newGuard("WrapDriver", opts)}
 }
 
 type connector struct {

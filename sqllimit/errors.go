@@ -12,7 +12,7 @@ import (
 // the database. It matches [sluice.ErrLimited].
 type LimitedError struct {
 	Class    Class         // of the statement; Free for a transaction that was to begin
-	InFlight bool          // there was no permit; else the rate was used up
+	InFlight bool          // at the end there was no permit; else the rate was used up
 	Waited   time.Duration // how long it waited; 0 if it was not to wait
 
 	// Err tells more: a *[sluice.LimitedError] with the decision of the rate, or

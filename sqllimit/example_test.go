@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"testing"
 	"time"
 
 	"github.com/sluice-limiter/sluice"
@@ -62,8 +63,32 @@ func ExampleClassify() {
 	// free
 }
 
-// The functions that follow are the pieces of code of docs/DATABASE.md. They are
-// compiled, and a test compares them with it.
+// The functions that follow are the pieces of code of docs/DATABASE.md.
+
+func TestDocumentedPieces(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	reported := make(chan int64, 1)
+	measured := docMeasure(ctx, &fake{}, func(n int64) {
+		cancel()
+		reported <- n
+	})
+	if n := <-reported; n != 0 {
+		t.Errorf("%d in flight", n)
+	}
+	changed, err := docChange(&fake{})
+	if err != nil {
+		t.Error(err)
+	}
+	for _, db := range []*sql.DB{docStart(&fake{}), measured, changed, docFleet(&fake{}, memstore.New()), docReports(&fake{})} {
+		docPool(db)
+		if retry, err := docRefused(t.Context(), db); retry != 0 || err != nil {
+			t.Error(retry, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
 
 func docStart(connector driver.Connector) *sql.DB {
 	db := sql.OpenDB(sqllimit.Wrap(connector,
@@ -138,5 +163,3 @@ func docPool(db *sql.DB) {
 	db.SetMaxIdleConns(24) // or connections come and go
 	db.SetConnMaxIdleTime(5 * time.Minute)
 }
-
-var docStore = memstore.New()

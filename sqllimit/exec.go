@@ -10,13 +10,13 @@ type execConn conn
 
 func (e *execConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	c := (*conn)(e)
-	t, err := c.enter(ctx, c.guard.classify(query))
+	t, err := c.enter(ctx, c.guard.weigh(query))
 	if err != nil {
 		return nil, err
 	}
 	defer t.release()
 	res, err := execute(ctx, c.inner, query, args)
-	c.settle(ctx, &t, query, err)
+	c.settle(&t, query, err)
 	return res, err
 }
 
@@ -37,14 +37,14 @@ type queryConn conn
 
 func (q *queryConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	c := (*conn)(q)
-	t, err := c.enter(ctx, c.guard.classify(query))
+	t, err := c.enter(ctx, c.guard.weigh(query))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { t.release() }() // what is left of it when the rows have taken theirs
 	inner, err := fetch(ctx, c.inner, query, args)
 	if err != nil {
-		c.settle(ctx, &t, query, err)
+		c.settle(&t, query, err)
 		return inner, err
 	}
 	return c.wrapRows(inner, &t), nil

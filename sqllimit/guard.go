@@ -7,15 +7,20 @@ import (
 
 // guard decides about statements. It is shared by all connections.
 type guard struct {
-	flights  []flight
-	rates    []rate
-	maxWait  time.Duration
-	classify func(query string) Class
-	costs    [256]int64 // by class
+	flights []flight
+	rates   []rate
+	remote  bool // a limit has to ask a store
+	apart   lane // of statements outside transactions that wait for the rate
+	inTx    lane // of those inside, which never stand behind one that waits for a permit
+	maxWait time.Duration
+	memo    memo
+	weigh   func(query string) weight
+	costs   [256]int64 // by class
 }
 
-func newGuard(opts []Option) *guard {
-	g := &guard{maxWait: DefaultMaxWait, classify: new(memo).classify}
+func newGuard(name string, opts []Option) *guard {
+	g := &guard{maxWait: DefaultMaxWait}
+	g.weigh = g.memo.weigh
 	for class := range g.costs {
 		g.costs[class] = 1
 	}
@@ -23,95 +28,89 @@ func newGuard(opts []Option) *guard {
 	for _, o := range opts {
 		o.apply(g)
 	}
+	if len(g.flights)+len(g.rates) == 0 {
+		panic("sqllimit: " + name + ": no limit: give WithInFlight, WithLimit or another")
+	}
+	g.apart.open(g.remote)
+	g.inTx.open(g.remote)
 	return g
 }
 
-// ticket is what was taken for one statement, its rows or a transaction. The
-// zero ticket is of one that needs nothing.
-type ticket struct {
-	guard   *guard
-	cost    int64 // spent at the rates
-	permit  permit
-	permits []permit // of the second limit in flight and those that follow
+// price is what the rate is asked for a text. A text of several statements costs what
+// they cost, but no more than the rate can admit at once, or it could never run.
+func (g *guard) price(w weight) int64 {
+	one := g.costs[w.class]
+	if w.reads+w.writes <= 1 {
+		return one
+	}
+	cost := w.reads*g.costs[Read] + w.writes*g.costs[Write]
+	for _, r := range g.rates {
+		cost = min(cost, r.most())
+	}
+	return max(cost, one)
 }
 
-// admit takes a permit of all limits in flight, if it is to, and the cost. The rate
-// comes last: it is spent in the moment in which the statement goes ahead. It
-// returns a ticket that holds something, or an error.
-func (g *guard) admit(ctx context.Context, class Class, cost int64, flying bool) (t ticket, err error) {
+// admit takes a permit of all limits in flight, if it is to fly, and the cost.
+//
+// The rate is asked last, with the permits in hand, and spends in the moment in
+// which the statement goes ahead: so the database never sees more than the rate, as
+// it would if some had paid before and then came all at once. Who is denied by the
+// rate gives its permits back before it waits.
+func (g *guard) admit(ctx context.Context, class Class, cost int64, flying bool) (ticket, error) {
+	if !g.remote {
+		if t, ok := g.pass(cost, flying); ok {
+			return t, nil
+		}
+	}
+	return g.wait(ctx, class, cost, flying)
+}
+
+// pass takes what can be had at once in this process: all of it, or nothing.
+func (g *guard) pass(cost int64, flying bool) (t ticket, ok bool) {
+	if cost > 0 && g.lane(flying).busy() {
+		return ticket{}, false // those who wait go first
+	}
+	paid := 0
 	t.guard = g
-	var p *patience // made when there is something to wait for
+	defer func() { // also when a limit panics
+		if !ok {
+			t.release()
+			t.guard.refund(paid, cost)
+			t = ticket{}
+		}
+	}()
 	if flying {
 		for _, f := range g.flights {
 			got := f.try()
 			if got == nil {
-				p = g.patience(p, ctx)
-				if got, err = f.acquire(p); err != nil {
-					t.release()
-					return ticket{}, p.refusal(class, true, err)
-				}
+				return t, false
 			}
 			t.add(got)
 		}
 	}
-	for i, r := range g.rates {
-		if cost == 0 || r.try(cost) {
-			continue
+	if cost > 0 {
+		for _, r := range g.rates {
+			if !r.try(cost) {
+				return t, false
+			}
+			paid++
 		}
-		p = g.patience(p, ctx)
-		if err := r.take(p, cost); err != nil {
-			t.release()
-			refund(ctx, g.rates[:i], cost)
-			return ticket{}, p.refusal(class, false, err)
-		}
+		t.cost = cost
 	}
-	if p != nil {
-		p.end()
-	}
-	t.cost = cost
-	return t, nil
+	return t, true
 }
 
-// patience returns p, or a new one.
-func (g *guard) patience(p *patience, ctx context.Context) *patience {
-	if p != nil {
-		return p
+// lane returns where to wait for the rate.
+func (g *guard) lane(flying bool) *lane {
+	if flying {
+		return &g.apart
 	}
-	return &patience{parent: ctx, max: g.maxWait}
+	return &g.inTx
 }
 
-func (t *ticket) add(p permit) {
-	if t.permit == nil {
-		t.permit = p
-		return
-	}
-	t.permits = append(t.permits, p)
-}
-
-// release gives the permits back. A second time it does nothing.
-func (t *ticket) release() {
-	if t.permit == nil {
-		return
-	}
-	first, others := t.permit, t.permits
-	t.permit, t.permits = nil, nil
-	first.Release()
-	for _, p := range others {
-		p.Release()
-	}
-}
-
-// undo gives back everything: the statement never reached the database.
-func (t *ticket) undo(ctx context.Context) {
-	t.release()
-	if t.cost > 0 {
-		refund(ctx, t.guard.rates, t.cost)
-		t.cost = 0
-	}
-}
-
-func refund(ctx context.Context, rates []rate, cost int64) {
-	for _, r := range rates {
-		r.refund(ctx, cost)
+// refund gives cost back to the first n rates.
+func (g *guard) refund(n int, cost int64) {
+	for _, r := range g.rates[:n] {
+		r.refund(cost)
 	}
 }

@@ -3,6 +3,7 @@ package sqllimit_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"testing"
 	"time"
@@ -67,5 +68,24 @@ func takes(d time.Duration) func(context.Context, string, string) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+}
+
+// connect returns a connection to call without database/sql.
+func connect(t *testing.T, c driver.Connector) driver.ExecerContext {
+	t.Helper()
+	return must[driver.Conn](t)(c.Connect(t.Context())).(driver.ExecerContext)
+}
+
+// explosive is an observer that panics once, after some denials.
+type explosive struct{ after, denials int }
+
+func (e *explosive) Observe(_ string, _ int64, d sluice.Decision) {
+	if !d.Allowed {
+		e.denials++
+	}
+	if e.denials == e.after {
+		e.after = -1
+		panic("observer")
 	}
 }

@@ -229,7 +229,7 @@ func TestDriver(t *testing.T) {
 	f := &fake{}
 	older, newer := "old"+rand.Text(), "new"+rand.Text() // the test may run twice
 	sql.Register(older, sqllimit.WrapDriver(oldDriver{f}, sqllimit.WithInFlight(1), sqllimit.WithMaxWait(0)))
-	sql.Register(newer, sqllimit.WrapDriver(newDriver{oldDriver{f}}))
+	sql.Register(newer, sqllimit.WrapDriver(newDriver{oldDriver{f}}, sqllimit.WithInFlight(1)))
 	db := must[*sql.DB](t)(sql.Open(older, "name"))
 	other := must[*sql.DB](t)(sql.Open(older, "other"))
 	tx := must[*sql.Tx](t)(db.Begin())
@@ -251,7 +251,7 @@ func TestDriver(t *testing.T) {
 	if err := db.Close(); err == nil || err.Error() != "connector is closed" {
 		t.Errorf("close: %v", err)
 	}
-	if c, err := sqllimit.WrapDriver(oldDriver{f}).Open("x"); err != nil || c.Close() != nil {
+	if c, err := sqllimit.WrapDriver(oldDriver{f}, sqllimit.WithInFlight(1)).Open("x"); err != nil || c.Close() != nil {
 		t.Error(err)
 	}
 }

@@ -1,7 +1,7 @@
 package sqllimit
 
 import (
-	"context"
+	"math"
 	"time"
 
 	"github.com/sluice-limiter/sluice"
@@ -22,10 +22,15 @@ type permit interface{ Release() }
 type rate interface {
 	// try spends cost if that can be done at once in this process.
 	try(cost int64) bool
-	// take spends cost, or returns an error and spends nothing.
+	// take spends cost, or returns an error and spends nothing. It asks once.
 	take(p *patience, cost int64) error
 	// refund gives cost back.
-	refund(ctx context.Context, cost int64)
+	refund(cost int64)
+	// most is the highest cost that it can admit at once.
+	most() int64
+	// soonest returns how long it takes at least to admit cost in all, if it has
+	// just denied lacking.
+	soonest(cost, lacking int64) time.Duration
 }
 
 type localFlight struct{ *sluice.Concurrency }
@@ -48,81 +53,44 @@ func (f localFlight) acquire(p *patience) (permit, error) {
 	return got, nil
 }
 
-type keyedFlight struct {
-	*sluice.KeyedConcurrency
-	key string
-}
-
-func (keyedFlight) try() permit { return nil }
-
-func (f keyedFlight) acquire(p *patience) (permit, error) {
-	if p.none() {
-		got, ok, err := f.Allow(p.parent, f.key)
-		if err == nil && !ok {
-			err = sluice.ErrLimited
-		}
-		if err != nil {
-			return nil, err
-		}
-		return keyedPermit{got}, nil
-	}
-	got, err := f.Wait(p.bounded(), f.key)
-	if err != nil {
-		return nil, err
-	}
-	return keyedPermit{got}, nil
-}
-
-// keyedPermit is given back to a store. If that cannot be reached, the permit
-// ends by itself.
-type keyedPermit struct{ *sluice.KeyedPermit }
-
-func (k keyedPermit) Release() {
-	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
-	defer cancel()
-	_ = k.KeyedPermit.Release(ctx)
-}
-
-// settleTime is how long giving back may take.
-const settleTime = time.Second
-
 type localRate struct{ *sluice.Limiter }
 
 func (r localRate) try(cost int64) bool { return r.Decide(cost).Allowed }
 
-func (r localRate) take(p *patience, cost int64) error {
-	if !p.none() {
-		return r.WaitN(p.bounded(), int(cost))
-	}
+func (r localRate) take(_ *patience, cost int64) error {
 	if d := r.Decide(cost); !d.Allowed {
 		return &sluice.LimitedError{Decision: d}
 	}
 	return nil
 }
 
-func (r localRate) refund(_ context.Context, cost int64) { r.Refund(cost) }
+func (r localRate) refund(cost int64) { r.Refund(cost) }
+func (r localRate) most() int64       { return most(r.Limit()) }
 
-type keyedRate struct {
-	*sluice.Keyed
-	key string
+func (r localRate) soonest(cost, lacking int64) time.Duration {
+	return soonest(r.Limit(), cost, lacking)
 }
 
-func (keyedRate) try(int64) bool { return false }
-
-// take asks a store once, so that a statement costs one round trip.
-func (r keyedRate) take(p *patience, cost int64) error {
-	if !p.none() {
-		return r.WaitN(p.bounded(), r.key, cost)
+func most(limit sluice.Limit) int64 {
+	if limit.Algorithm == sluice.NoLimit {
+		return math.MaxInt64
 	}
-	d, err := r.AllowN(p.parent, r.key, cost)
-	if err == nil && !d.Allowed {
-		err = &sluice.LimitedError{Key: r.key, Decision: d}
+	if limit.Burst > 0 {
+		return limit.Burst
 	}
-	return err
+	return limit.Count
 }
 
-func (r keyedRate) refund(ctx context.Context, cost int64) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
-	defer cancel()
-	_ = r.Refund(ctx, r.key, cost) // stays spent if the store cannot be reached
+// soonest is a lower bound: a bucket that lacks something has less than that, a
+// window may get all of its count in the next moment.
+func soonest(limit sluice.Limit, cost, lacking int64) time.Duration {
+	has := limit.Count
+	switch limit.Algorithm {
+	case sluice.TokenBucket, sluice.LeakyBucket, "":
+		has = lacking
+	}
+	if limit.Count <= 0 || cost <= has {
+		return 0
+	}
+	return time.Duration(float64(cost-has) / float64(limit.Count) * float64(limit.Period))
 }

@@ -1,35 +1,45 @@
 package sqllimit
 
 import (
-	"maps"
+	"hash/maphash"
 	"strings"
 	"sync/atomic"
 )
 
-// A service has few statements and runs them often: their classes are remembered.
+// A service has few statements and runs them often: what they weigh is remembered.
 const (
-	memoSize  = 256  // statements; those that come later are read each time
-	memoBytes = 2048 // of the longest statement that is remembered
+	memoPlaces = 256  // of two statements each
+	memoBytes  = 2048 // of the longest statement that is remembered
 )
 
-// memo remembers what Classify said. Reading it takes no lock.
+// memo remembers what statements weigh. Reading it takes no lock. Every statement has
+// one place; there the last two are kept, so that texts which never come again drive
+// out what is in use only for a moment.
 type memo struct {
-	known atomic.Pointer[map[string]Class] // never changed, only replaced
+	newer, older [memoPlaces]atomic.Pointer[remembered]
 }
 
-func (m *memo) classify(query string) Class {
-	known := m.known.Load()
-	if known == nil {
-		known = &map[string]Class{}
+type remembered struct {
+	query  string
+	weight weight
+}
+
+var memoSeed = maphash.MakeSeed()
+
+func (m *memo) weigh(query string) weight {
+	if len(query) > memoBytes {
+		return weigh(query)
 	}
-	if class, ok := (*known)[query]; ok {
-		return class
+	place := maphash.String(memoSeed, query) % memoPlaces
+	newer := m.newer[place].Load()
+	if newer != nil && newer.query == query {
+		return newer.weight
 	}
-	class := Classify(query)
-	if len(*known) < memoSize && len(query) <= memoBytes {
-		next := maps.Clone(*known)
-		next[strings.Clone(query)] = class
-		m.known.Store(&next) // of two at the same time one is forgotten, and comes again
+	if older := m.older[place].Load(); older != nil && older.query == query {
+		return older.weight
 	}
-	return class
+	w := weigh(query)
+	m.older[place].Store(newer)
+	m.newer[place].Store(&remembered{strings.Clone(query), w})
+	return w
 }

@@ -21,8 +21,13 @@ type option func(*guard)
 
 func (o option) apply(g *guard) { o(g) }
 
-// WithInFlight admits n at the same time, from this process.
-func WithInFlight(n int64) Option { return WithConcurrency(sluice.NewConcurrency(n)) }
+// WithInFlight admits n at the same time, from this process. Every [Wrap] that gets
+// the option has n of its own; see [WithConcurrency] to share them. It panics if n is
+// below 1.
+func WithInFlight(n int64) Option {
+	sluice.NewConcurrency(n) // panics here, where the number stands
+	return option(func(g *guard) { g.flights = append(g.flights, localFlight{sluice.NewConcurrency(n)}) })
+}
 
 // WithConcurrency admits at the same time what c admits: to share it between
 // several databases, to watch it or to change it.
@@ -35,12 +40,16 @@ func WithConcurrency(c *sluice.Concurrency) Option {
 // names the database: together with all processes that share the store of c.
 func WithKeyedConcurrency(c *sluice.KeyedConcurrency, key string) Option {
 	mustHave("WithKeyedConcurrency", c != nil && key != "")
-	return option(func(g *guard) { g.flights = append(g.flights, keyedFlight{c, key}) })
+	return option(func(g *guard) { g.flights, g.remote = append(g.flights, keyedFlight{c, key}), true })
 }
 
-// WithLimit admits statements as limit says, from this process. It panics if the
-// limit is invalid.
-func WithLimit(limit sluice.Limit) Option { return WithLimiter(sluice.NewLimiter(limit)) }
+// WithLimit admits statements as limit says, from this process. Every [Wrap] that
+// gets the option has a rate of its own; see [WithLimiter] to share it. It panics if
+// the limit is invalid.
+func WithLimit(limit sluice.Limit) Option {
+	sluice.NewLimiter(limit) // panics here, where the limit stands
+	return option(func(g *guard) { g.rates = append(g.rates, localRate{sluice.NewLimiter(limit)}) })
+}
 
 // WithLimiter admits statements as l says: to share it between several
 // databases, to watch it or to change it.
@@ -53,21 +62,23 @@ func WithLimiter(l *sluice.Limiter) Option {
 // together with all processes that share the store of k.
 func WithKeyed(k *sluice.Keyed, key string) Option {
 	mustHave("WithKeyed", k != nil && key != "")
-	return option(func(g *guard) { g.rates = append(g.rates, keyedRate{k, key}) })
+	return option(func(g *guard) { g.rates, g.remote = append(g.rates, keyedRate{k, key}), true })
 }
 
 // WithMaxWait lets a statement wait for d at most, for all limits together, and
 // less if its context ends before. With 0 or less it does not wait but fails at
-// once.
+// once; a store that a limit has to ask gets a quarter of a second to answer.
 func WithMaxWait(d time.Duration) Option {
 	return option(func(g *guard) { g.maxWait = d })
 }
 
 // WithClassifier replaces [Classify]. It is called for every statement, so it
-// should be fast.
+// should be fast. A text of several statements costs what its one class costs.
 func WithClassifier(classify func(query string) Class) Option {
 	mustHave("WithClassifier", classify != nil)
-	return option(func(g *guard) { g.classify = classify })
+	return option(func(g *guard) {
+		g.weigh = func(query string) weight { return weight{class: classify(query)} }
+	})
 }
 
 // WithCost says what a statement of the class takes from the rate. A cost of 0

@@ -23,16 +23,29 @@ type patience struct {
 
 var system = clock.System()
 
+// askTime is how long a statement that must not wait lets a store think.
+const askTime = 250 * time.Millisecond
+
 // none reports whether the statement must not wait.
 func (p *patience) none() bool { return p.max <= 0 }
 
-// bounded returns the context to wait with.
+// bounded returns the context to wait with, or to ask a store with.
 func (p *patience) bounded() context.Context {
 	if p.ctx == nil {
-		p.ctx, p.cancel = context.WithTimeout(p.parent, p.max)
+		most := p.max
+		if p.none() {
+			most = askTime
+		}
+		p.ctx, p.cancel = context.WithTimeout(p.parent, most)
 		p.since = system.Now()
 	}
 	return p.ctx
+}
+
+// left returns how long it may wait from now.
+func (p *patience) left() time.Duration {
+	deadline, _ := p.bounded().Deadline()
+	return time.Until(deadline)
 }
 
 // end frees the context.
@@ -42,11 +55,12 @@ func (p *patience) end() {
 	}
 }
 
-// refusal turns the error of a limit into what the caller gets, and ends the wait.
+// refusal turns the error of a limit into what the caller gets. Only a denial, and
+// the end of a wait, mean limited. A limit returns the context's error as it is when
+// a wait ends; the error of a store, also of one that took too long, is wrapped.
 func (p *patience) refusal(class Class, inFlight bool, err error) error {
-	defer p.end()
 	refused := &LimitedError{Class: class, InFlight: inFlight}
-	if p.ctx != nil {
+	if p.ctx != nil && !p.none() {
 		refused.Waited = time.Duration(system.Now()-p.since) * time.Microsecond
 	}
 	var decided *sluice.LimitedError
@@ -55,10 +69,9 @@ func (p *patience) refusal(class Class, inFlight bool, err error) error {
 		refused.Err = decided
 	case errors.Is(parent, context.Canceled):
 		return parent
-	case parent != nil: // its deadline
-		refused.Err = parent
-	case errors.Is(err, sluice.ErrLimited) || p.ctx != nil && p.ctx.Err() != nil:
-		// The limits are full, and MaxWait is over.
+	case p.ctx != nil && err == p.ctx.Err():
+		refused.Err = parent // its deadline; else MaxWait is over
+	case errors.Is(err, sluice.ErrLimited):
 	default:
 		return fmt.Errorf("sqllimit: the limit could not decide: %w", err)
 	}

@@ -7,6 +7,7 @@ import "strings"
 type scanner struct {
 	text string
 	at   int
+	last kind // of the token that was read last
 }
 
 type token struct {
@@ -22,12 +23,19 @@ const (
 	open           // (
 	closed         // )
 	semicolon      // ;
-	other          // a number, an operator, a string, a quoted name
-	unclosed       // a quote or comment that does not end: it cannot be said what follows
+	quote          // a string, a quoted name
+	other          // a number, an operator
+	unclosed       // a quote or comment of which it cannot be said where it ends
 )
 
 // next returns the next token; comments and spaces are skipped.
 func (s *scanner) next() token {
+	t := s.scan()
+	s.last = t.kind
+	return t
+}
+
+func (s *scanner) scan() token {
 	for s.at < len(s.text) {
 		b := s.text[s.at]
 		switch {
@@ -102,18 +110,25 @@ func (s *scanner) symbol(b byte) kind {
 }
 
 // quoted skips a string or a quoted name. A doubled quote reads as two that follow
-// each other, with the same end.
-func (s *scanner) quoted(quote byte, escapes bool) kind {
+// each other, with the same end. A backslash before a quote ends the string in
+// standard SQL and goes on with it in MySQL: then nobody knows what follows.
+func (s *scanner) quoted(mark byte, escapes bool) kind {
+	slashes := 0 // right before this byte
 	for s.at++; s.at < len(s.text); s.at++ {
-		switch {
-		case s.text[s.at] == quote:
+		switch b := s.text[s.at]; {
+		case b == '\\':
+			slashes++
+			continue
+		case b != mark || escapes && slashes%2 == 1:
+		case slashes%2 == 1 && mark != '`':
+			s.at = len(s.text)
+			return unclosed
+		default:
 			s.at++
-			return other
-		case escapes && s.text[s.at] == '\\':
-			s.at++
+			return quote
 		}
+		slashes = 0
 	}
-	s.at = len(s.text)
 	return unclosed
 }
 
@@ -134,7 +149,7 @@ func (s *scanner) dollar() kind {
 		return unclosed
 	}
 	s.at = stop + 1 + length + len(tag)
-	return other
+	return quote
 }
 
 func (s *scanner) skipLine() {

@@ -8,11 +8,11 @@ import (
 // stmt has what every statement has, and the optional interfaces whose absence
 // database/sql treats as the answers given here.
 type stmt struct {
-	inner driver.Stmt
-	conn  *conn
-	class Class
-	ahead ticket // taken before it was prepared, for its first run
-	paid  bool   // ahead is to be used
+	inner  driver.Stmt
+	conn   *conn
+	weight weight
+	ahead  ticket // taken before it was prepared, for its first run
+	paid   bool   // ahead is to be used
 }
 
 // Prepare is for callers other than database/sql.
@@ -22,15 +22,15 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 
 // PrepareContext needs a permit, since the database works, and costs nothing.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	s := &stmt{conn: c, class: c.guard.classify(query)}
+	s := &stmt{conn: c, weight: c.guard.weigh(query)}
 	t, paid := c.paidAhead(query)
-	if !paid && s.class != Free {
+	if !paid && s.weight.class != Free {
 		var err error
-		if t, err = c.guard.admit(ctx, s.class, 0, c.tx == nil); err != nil {
+		if t, err = c.admit(ctx, s.weight.class, 0); err != nil {
 			return nil, err
 		}
 	}
-	defer func() { t.undo(ctx) }() // what is left of it
+	defer func() { t.undo() }() // what is left of it
 	inner, err := prepare(ctx, c.inner, query)
 	if err != nil {
 		return inner, err
@@ -71,7 +71,7 @@ func (s *stmt) NumInput() int { return s.inner.NumInput() }
 func (s *stmt) Close() error {
 	if s.paid { // its arguments did not fit
 		t := s.takeAhead()
-		t.undo(context.Background())
+		t.undo()
 	}
 	return s.inner.Close()
 }
@@ -89,7 +89,7 @@ func (s *stmt) enter(ctx context.Context) (ticket, error) {
 	if s.paid {
 		return s.takeAhead(), nil
 	}
-	return s.conn.enter(ctx, s.class)
+	return s.conn.enter(ctx, s.weight)
 }
 
 func (s *stmt) takeAhead() ticket {

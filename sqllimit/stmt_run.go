@@ -22,7 +22,7 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 	}
 	defer t.release()
 	res, err := s.execute(ctx, args)
-	s.conn.settle(ctx, &t, "", err)
+	s.conn.settle(&t, "", err)
 	return res, err
 }
 
@@ -45,7 +45,7 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 	defer func() { t.release() }() // what is left of it when the rows have taken theirs
 	inner, err := s.fetch(ctx, args)
 	if err != nil {
-		s.conn.settle(ctx, &t, "", err)
+		s.conn.settle(&t, "", err)
 		return inner, err
 	}
 	return s.conn.wrapRows(inner, &t), nil

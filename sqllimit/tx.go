@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// tx holds one permit from its begin to its end.
+// tx holds one permit from its begin to its end, or another if a store lost it.
 type tx struct {
 	inner  driver.Tx
 	conn   *conn
@@ -21,7 +21,7 @@ func (c *conn) Begin() (driver.Tx, error) {
 
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	c.dropSkipped()
-	t, err := c.guard.admit(ctx, Free, 0, c.tx == nil)
+	t, err := c.admit(ctx, Free, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ func TestGuard(t *testing.T) {
 	t.Run("in flight", func(t *testing.T) { testInFlight(t, s) })
 	t.Run("rate", func(t *testing.T) { testRate(t, s) })
 	t.Run("cancelled", func(t *testing.T) { testCancelled(t, s) })
+	t.Run("fleet", func(t *testing.T) { testFleet(t, s) })
 }
 
 // testInFlight: 200 goroutines on two databases that share one limit. The server
