@@ -46,7 +46,7 @@ func ExampleParse_error() {
 	}
 	fmt.Println(errors.Is(err, sluice.ErrInvalidLimit))
 	// Output:
-	// sluice: invalid limit "100": period: missing (write it with a unit, as in "100/s")
+	// sluice: invalid limit "100": period: missing (say per what: 100/s)
 	// burst | does not apply to this kind of sliding_window | leave it out
 	// true
 }

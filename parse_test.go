@@ -73,9 +73,9 @@ func TestParseFaults(t *testing.T) {
 		{"token_bucket burst=5", "rate", "missing"},
 		{"unlimited burst=5", "rate", "missing"},
 		{"unlimited 5/s", "count", "does not apply"},
-		{"100", "period", `write it with a unit, as in "100/s"`},
-		{"100 burst=5", "period", `as in "100/s"`},
-		{"token_bucket 100", "period", `as in "100/s"`},
+		{"100", "period", `say per what: 100/s`},
+		{"100 burst=5", "period", `say per what: 100/s`},
+		{"token_bucket 100", "period", `say per what: 100/s`},
 		{"token_buket 5/s", "algorithm", `"token_buket" is unknown (use token_bucket`},
 		{"token_buket", "algorithm", "unknown"},
 		{"adaptive", "algorithm", "not built yet"},
@@ -138,6 +138,54 @@ func TestParseFaults(t *testing.T) {
 		var e *sluice.LimitError
 		if errors.As(err, &e) && e.Limit != c.text || got != (sluice.Limit{}) {
 			t.Errorf("%q: got %+v, and the error quotes %q", c.text, got, e.Limit)
+		}
+	}
+}
+
+// TestParseHints: what people write instead of a limit is understood well enough to
+// tell them how to write it.
+func TestParseHints(t *testing.T) {
+	const plain = ", without words and blanks"
+	for text, want := range map[string]string{
+		"100":                       "say per what: 100/s",
+		"fixed_window 100":          "say per what: 100/s",
+		"100 burst=5":               "say per what: 100/s",
+		"100rpm":                    "write 100/m",
+		"100rps":                    "write 100/s",
+		"5qps":                      "write 5/s",
+		"100 rpm":                   "write 100/m" + plain,
+		"100 per minute":            "write 100/m" + plain,
+		"100 per minute burst=5":    "write 100/m" + plain,
+		"100 requests per second":   "write 100/s" + plain,
+		"100 req/s":                 "write 100/s" + plain,
+		"100req/s":                  "write 100/s",
+		"100 req / sec":             "write 100/s" + plain,
+		"100 / s":                   "write 100/s" + plain,
+		"100/ s":                    "write 100/s" + plain,
+		"100/S":                     "write 100/s",
+		"100/mins":                  "write 100/m",
+		"10 every 5 minutes":        "write 10/5m" + plain,
+		"3 calls a day":             "write 3/d" + plain,
+		"sliding_log 3 per hour":    "write 3/h" + plain,
+		"1.5/s":                     "write 3/2s",
+		"0.5/m":                     "write 1/2m",
+		"0.1/10s":                   "write 1/100s",
+		"2.50 per second":           "write 5/2s" + plain,
+		"0.0000001/s":               "write the limit as a rate",
+		"1.5/mo":                    "write the limit as a rate",
+		"10/s burst 20":             "write burst=20",
+		"10/s burst:20":             "write burst=20",
+		"10/s burst: 20":            "write burst=20",
+		"10/s max_wait 2s burst=20": "write max_wait=2s",
+		"10/s burst=lots":           "write it as in burst=20",
+		"10/s burst":                "write it as in burst=20",
+		"10/s burst=0":              "leave it out",
+		"10/fortnight":              "use us, ms, s",
+	} {
+		_, err := sluice.Parse(text)
+		var e *sluice.LimitError
+		if !errors.As(err, &e) || !strings.HasPrefix(e.Hint, want) {
+			t.Errorf("%q: got %v, want the hint %q", text, err, want)
 		}
 	}
 }

@@ -81,18 +81,18 @@ func parse(text string) (l Limit, field, reason, hint string) {
 	if len(words) == 0 {
 		return l, "rate", "missing", rateHint
 	}
-	if field, reason, hint = l.parseRate(words[0]); reason != "" {
+	if field, reason, hint = l.parseRate(words); reason != "" {
 		return l, field, reason, hint
 	}
 	seen := map[string]bool{}
-	for _, w := range words[1:] {
+	for i, w := range words[1:] {
 		name, value, _ := strings.Cut(w, "=")
 		if seen[name] {
 			return l, clip(name), "given twice", "leave one out"
 		}
 		seen[name] = true
 		if reason, hint = l.parseOption(name, value); reason != "" {
-			return l, clip(name), reason, hint
+			return l, clip(name), reason, optionHintFor(words[1+i:], hint)
 		}
 	}
 	if l.Zone != "" && l.Period == 24*time.Hour {
@@ -101,17 +101,18 @@ func parse(text string) (l Limit, field, reason, hint string) {
 	return l, "", "", ""
 }
 
-func (l *Limit) parseRate(rate string) (field, reason, hint string) {
-	count, per, ok := strings.Cut(rate, "/")
-	if !ok && strings.Contains(rate, "=") {
+// parseRate reads the first of the words; the others help to tell what was meant.
+func (l *Limit) parseRate(words []string) (field, reason, hint string) {
+	count, per, ok := strings.Cut(words[0], "/")
+	if !ok && strings.Contains(words[0], "=") {
 		return "rate", "missing", rateHint
 	}
 	if !ok {
-		return "period", "missing", `write it with a unit, as in "` + clip(rate) + `/s"`
+		return "period", "missing", rateHintFor(words)
 	}
 	n, err := parseCount(strings.TrimSuffix(count, "r"))
 	if err != nil {
-		return "count", fmt.Sprintf("%q is no whole number from 0 to 1e15", clip(count)), rateHint
+		return "count", fmt.Sprintf("%q is no whole number from 0 to 1e15", clip(count)), rateHintFor(words)
 	}
 	l.Count = n
 	if unitWords[per] == "mo" || per == "mo" {
@@ -119,7 +120,7 @@ func (l *Limit) parseRate(rate string) (field, reason, hint string) {
 		return "", "", ""
 	}
 	if l.Period, err = parsePeriod(per); err != nil {
-		return "period", fmt.Sprintf("%q is no time with a unit", clip(per)), "use us, ms, s, m, h, d, w or mo, as in 5/10s"
+		return "period", fmt.Sprintf("%q is no time with a unit", clip(per)), periodHintFor(words)
 	}
 	return "", "", ""
 }

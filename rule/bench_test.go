@@ -64,3 +64,58 @@ func benchmarkMatch(b *testing.B, n int) {
 func BenchmarkMatch10(b *testing.B)    { benchmarkMatch(b, 10) }
 func BenchmarkMatch1000(b *testing.B)  { benchmarkMatch(b, 1000) }
 func BenchmarkMatch10000(b *testing.B) { benchmarkMatch(b, 10000) }
+
+func BenchmarkCheck10000(b *testing.B) {
+	config, _ := mixed(10000)
+	for b.Loop() {
+		if set, findings := rule.Check(config); set == nil {
+			b.Fatal(findings)
+		}
+	}
+}
+
+// BenchmarkMatchHeaders: rules by a thousand header fields, of which the request has
+// one among twenty.
+func BenchmarkMatchHeaders(b *testing.B) {
+	var config rule.Config
+	for i := range 1000 {
+		config.Rules = append(config.Rules, rule.Rule{
+			Name: fmt.Sprint("r", i), Match: rule.Match{Headers: map[string]string{fmt.Sprint("X-", i): "*"}}, Limits: tenPerSecond,
+		})
+	}
+	header := http.Header{"X-7": {"1"}}
+	for i := range 19 {
+		header[fmt.Sprint("Other-", i)] = []string{"1"}
+	}
+	set, err := rule.Compile(config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	request := rule.Request{Header: header}
+	var m rule.Matches
+	b.ReportAllocs()
+	for b.Loop() {
+		set.Match(&request, &m)
+	}
+	if len(m.Hits) != 1 {
+		b.Fatalf("%d hits, want 1", len(m.Hits))
+	}
+}
+
+// BenchmarkMatchAmbiguous: a path that is refused takes no longer with many rules.
+func BenchmarkMatchAmbiguous(b *testing.B) {
+	config, request := mixed(10000)
+	request.Path = "/api/v1/login;x"
+	set, err := rule.Compile(config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var m rule.Matches
+	b.ReportAllocs()
+	for b.Loop() {
+		set.Match(&request, &m)
+	}
+	if !m.Ambiguous {
+		b.Fatal("not refused")
+	}
+}

@@ -2,89 +2,127 @@ package rule
 
 import (
 	"encoding/binary"
+	"math"
 	"net/netip"
 	"slices"
 )
 
-// cidrTable finds the values of all prefixes that an address lies in: one map for
-// each length of a prefix that is in use.
-type cidrTable[T any] struct {
-	four []fourTable[T]
-	six  []sixTable[T]
+// cidrTable finds the numbers, above 0, of all prefixes that an address lies in: one
+// map for each length of a prefix that is in use.
+type cidrTable struct {
+	four []fourTable
+	six  []sixTable
 }
 
-type fourTable[T any] struct {
-	mask   uint32
-	values map[uint32]*T
+type fourTable struct {
+	mask    uint32
+	numbers addressTable
 }
 
-type sixTable[T any] struct {
-	bits   int
-	values map[netip.Prefix]*T
+type sixTable struct {
+	mask    [2]uint64
+	numbers map[[2]uint64]int32
 }
 
-// add puts a value at a prefix, which is masked and not IPv4 in IPv6.
-func (t *cidrTable[T]) add(p netip.Prefix, value *T) {
-	if !p.Addr().Is4() {
-		i := slices.IndexFunc(t.six, func(s sixTable[T]) bool { return s.bits == p.Bits() })
+// add puts a number at a prefix, which is masked and not IPv4 in IPv6.
+func (t *cidrTable) add(p netip.Prefix, number int32) {
+	if p.Addr().Is4() {
+		mask := uint32(uint64(math.MaxUint32) << (32 - p.Bits()))
+		i := slices.IndexFunc(t.four, func(f fourTable) bool { return f.mask == mask })
 		if i < 0 {
-			i = len(t.six)
-			t.six = append(t.six, sixTable[T]{bits: p.Bits(), values: map[netip.Prefix]*T{}})
+			i = len(t.four)
+			t.four = append(t.four, fourTable{mask: mask})
 		}
-		t.six[i].values[p] = value
+		t.four[i].numbers.add(fourOf(p.Addr()), number)
 		return
 	}
-	mask := uint32(uint64(0xffffffff) << (32 - p.Bits()))
-	i := slices.IndexFunc(t.four, func(f fourTable[T]) bool { return f.mask == mask })
+	// Shifts of 64 and more give 0.
+	mask := [2]uint64{^(math.MaxUint64 >> p.Bits()), ^(math.MaxUint64 >> max(0, p.Bits()-64))}
+	i := slices.IndexFunc(t.six, func(s sixTable) bool { return s.mask == mask })
 	if i < 0 {
-		i = len(t.four)
-		t.four = append(t.four, fourTable[T]{mask: mask, values: map[uint32]*T{}})
+		i = len(t.six)
+		t.six = append(t.six, sixTable{mask, map[[2]uint64]int32{}})
 	}
-	t.four[i].values[number(p.Addr())] = value
+	t.six[i].numbers[sixOf(p.Addr())] = number
 }
 
-func number(a netip.Addr) uint32 {
+func fourOf(a netip.Addr) uint32 {
 	b := a.As4()
 	return binary.BigEndian.Uint32(b[:])
 }
 
-// find appends the values of all prefixes that a is in.
-func (t *cidrTable[T]) find(a netip.Addr, to []*T) []*T {
+func sixOf(a netip.Addr) [2]uint64 {
+	b := a.As16()
+	return [2]uint64{binary.BigEndian.Uint64(b[:]), binary.BigEndian.Uint64(b[8:])}
+}
+
+// find appends the numbers of all prefixes that a is in.
+func (t *cidrTable) find(a netip.Addr, to []int32) []int32 {
 	switch {
 	case a.Is4():
-		n := number(a)
+		address := fourOf(a)
 		for i := range t.four {
-			if value, ok := t.four[i].values[n&t.four[i].mask]; ok {
-				to = append(to, value)
+			if number := t.four[i].numbers.find(address & t.four[i].mask); number != 0 {
+				to = append(to, number)
 			}
 		}
 	case a.Is6():
+		address := sixOf(a)
 		for i := range t.six {
-			p, err := a.Prefix(t.six[i].bits)
-			if value, ok := t.six[i].values[p]; ok && err == nil {
-				to = append(to, value)
+			mask := &t.six[i].mask
+			if number := t.six[i].numbers[[2]uint64{address[0] & mask[0], address[1] & mask[1]}]; number != 0 {
+				to = append(to, number)
 			}
 		}
 	}
 	return to
 }
 
-// has reports whether a is in any of the prefixes.
-func (t *cidrTable[T]) has(a netip.Addr) bool {
-	if a.Is4() {
-		n := number(a)
-		return slices.ContainsFunc(t.four, func(f fourTable[T]) bool { return f.values[n&f.mask] != nil })
+// addressTable finds numbers above 0 by IPv4 addresses, as textTable does by texts.
+type addressTable struct {
+	slots []addressSlot // as many as a power of two, at least half of them free
+	used  int
+}
+
+type addressSlot struct {
+	address uint32
+	number  int32 // 0: free
+}
+
+// find returns the number of an address, or 0. There is one at least in the table.
+func (t *addressTable) find(address uint32) int32 { return t.place(address).number }
+
+// place returns where an address is, or where it belongs.
+func (t *addressTable) place(address uint32) *addressSlot {
+	mask := uint64(len(t.slots) - 1)
+	for i := multiply(uint64(address)^hashSeed, spread); ; i++ {
+		if slot := &t.slots[i&mask]; slot.number == 0 || slot.address == address {
+			return slot
+		}
 	}
-	return slices.ContainsFunc(t.six, func(s sixTable[T]) bool {
-		p, err := a.Prefix(s.bits)
-		return err == nil && s.values[p] != nil
-	})
+}
+
+// add gives an address a number, in place of the one that it has.
+func (t *addressTable) add(address uint32, number int32) {
+	if old := t.slots; 2*(t.used+1) > len(old) {
+		t.slots = make([]addressSlot, max(4, 2*len(old)))
+		for _, slot := range old {
+			if slot.number != 0 {
+				*t.place(slot.address) = slot
+			}
+		}
+	}
+	slot := t.place(address)
+	if slot.number == 0 {
+		t.used++
+	}
+	*slot = addressSlot{address, number}
 }
 
 // prefixes is a list of addresses and prefixes.
 type prefixes struct {
 	list  []netip.Prefix
-	table *cidrTable[struct{}] // if the list is long
+	table *cidrTable // if the list is long
 }
 
 // longList is from where on a list is not tried one by one.
@@ -93,32 +131,24 @@ const longList = 8
 func makePrefixes(list []netip.Prefix) prefixes {
 	p := prefixes{list: list}
 	if len(list) > longList {
-		p.table = &cidrTable[struct{}]{}
+		p.table = &cidrTable{}
 		for _, prefix := range list {
-			p.table.add(prefix, &struct{}{})
+			p.table.add(prefix, 1)
 		}
 	}
 	return p
 }
 
-// contains reports whether a lies in one of them.
-func (p *prefixes) contains(a netip.Addr) bool {
+// contain reports whether the address of the request lies in one of them.
+func (p *prefixes) contain(x *exchange) bool {
 	if p.table != nil {
-		return p.table.has(a)
+		x.numbers = p.table.find(x.ip, x.numbers[:0])
+		return len(x.numbers) > 0
 	}
 	for _, prefix := range p.list {
-		if prefix.Contains(a) {
+		if prefix.Contains(x.ip) {
 			return true
 		}
 	}
 	return false
-}
-
-// cleanAddr returns the address by which a client is known: IPv4 also if it came
-// wrapped in IPv6, and without a zone, which only this machine knows.
-func cleanAddr(a netip.Addr) netip.Addr {
-	if !a.Is4() {
-		a = a.Unmap().WithZone("")
-	}
-	return a
 }

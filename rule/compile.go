@@ -3,6 +3,7 @@ package rule
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluice-limiter/sluice/internal/clock"
@@ -53,25 +54,38 @@ func (c *compiler) set() *Set {
 	c.finish()
 	set := &Set{core: c.core}
 	if err := set.layOut(c.now); err != nil {
-		c.whole().fault("rules", "", "%v", err)
+		c.whole().fault("rules", "check the limits one by one", "%v", err)
+		return nil
 	}
+	c.checkBeside()
+	c.checkOverlaps()
 	return set
 }
 
-// finish builds the index.
+// finish builds the index, and another one for requests whose path is ambiguous: of
+// the rules that depend on it, by all that they ask for beside it.
 func (c *compiler) finish() {
-	var rules []indexed
+	var all, byPath []indexed
 	for _, r := range c.core.rules {
-		if r.Mode != Off {
-			rules = append(rules, indexed{rule: r, terms: r.terms()})
-			c.core.needsHost = c.core.needsHost || r.readsHost()
-			c.core.refuseAmbiguous = c.core.refuseAmbiguous || r.readsPath()
+		if r.Mode == Off {
+			continue
+		}
+		r.byPath = r.readsPath()
+		terms := r.terms()
+		all = append(all, indexed{rule: r, terms: terms})
+		if c.core.needsHost = c.core.needsHost || r.readsHost(); r.byPath {
+			other := slices.DeleteFunc(slices.Clone(terms), func(t term) bool { return t.field == pathsField })
+			byPath = append(byPath, indexed{rule: r, terms: other})
 		}
 	}
-	if c.core.config.Paths.Ambiguous == ambiguousDecode {
-		c.core.refuseAmbiguous = false
+	var index indexer
+	index.build(all, 0)
+	if byPath != nil && c.core.config.Paths.Ambiguous != ambiguousDecode {
+		c.core.refuseAmbiguous = true
+		c.core.blind = index.build(byPath, 0)
 	}
-	c.core.root = buildIndex(rules, 0)
+	c.core.nodes = index.nodes
+	c.core.foldPaths = c.core.config.Paths.FoldCase
 }
 
 // slot returns the number of a header field, which is given one if it has none.
@@ -90,9 +104,21 @@ func (c *Compiled) readsHost() bool {
 	return len(c.hosts.list) > 0 || c.key.has(hostPart)
 }
 
-// readsPath reports whether the rule depends on the request's path.
+// readsPath reports whether the rule depends on the request's path. One for all paths
+// does not.
 func (c *Compiled) readsPath() bool {
-	return len(c.paths.list) > 0 || c.key.has(pathPart)
+	all := func(p pattern) bool { return p.below && len(p.segments) == 0 }
+	return len(c.paths.list) > 0 && !slices.ContainsFunc(c.paths.list, all) ||
+		c.key.readsPath() || mentionsPath(c.Match.When)
+}
+
+// mentionsPath reports whether an expression looks at the path, as far as can be told
+// from its text.
+func mentionsPath(when string) bool { return strings.Contains(strings.ToLower(when), "path") }
+
+// readsPath reports whether keys depend on the path.
+func (k *keyMaker) readsPath() bool {
+	return slices.ContainsFunc(k.parts, func(p part) bool { return p.ofPath() })
 }
 
 func (k *keyMaker) has(kind partKind) bool {
@@ -110,9 +136,26 @@ func (c *compiler) compileRule(rep report, i int, r Rule) *Compiled {
 	c.compileOverrides(rep, out)
 	c.compileCost(rep, out)
 	c.compileRollout(rep, out)
+	out.prepare()
 	checkFields(rep, r, out)
+	checkLists(rep, out)
 	checkReach(rep, out)
 	return out
+}
+
+// prepare notes what is not to be worked out for every request.
+func (c *Compiled) prepare() {
+	c.asks = c.asked()
+	c.asksBlind = c.asks &^ setOf(pathsField)
+	if mentionsPath(c.Match.When) {
+		c.asksBlind &^= setOf(whenField)
+	}
+	c.exempts = len(c.skipIPs.list)+len(c.skipHeaders) > 0
+	c.picks = !c.skipKeys.empty() || !c.overrides.empty() || c.rollout != wholeRollout
+	c.hashes = c.key.secret != nil && len(c.key.parts) > 0
+	c.varies = c.costSlot >= 0 || c.Cost.Bytes > 0 || len(c.Cost.Methods) > 0
+	c.enforces = c.Mode == Enforce
+	c.fixedCost = c.Cost.Fixed
 }
 
 // filled returns the rule with its defaults.

@@ -1,17 +1,16 @@
 package rule
 
 import (
+	"net/textproto"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/sluice-limiter/sluice/algo"
 )
 
 // compileKey makes ready what makes up the key.
 func (c *compiler) compileKey(rep report, out *Compiled) {
 	k := &out.key
-	k.prefix = []byte(out.Name)
+	k.name = out.Name
 	k.shared = out.Missing == MissingShared
 	k.fold = c.core.config.Paths.FoldCase
 	for i, text := range out.Key {
@@ -23,6 +22,9 @@ func (c *compiler) compileKey(rep report, out *Compiled) {
 			rep.fault(at("key", i), "leave one out", "%q is there twice", clip(text))
 		}
 		k.parts = append(k.parts, p)
+	}
+	if len(k.parts) > 0 {
+		k.name += "|"
 	}
 	if out.Hash {
 		if k.secret = c.secret; k.secret == nil {
@@ -37,6 +39,13 @@ func (c *compiler) compileKey(rep report, out *Compiled) {
 
 func (c *compiler) compilePart(rep report, field, text string, out *Compiled) (part, bool) {
 	p, reason, hint := parsePart(text)
+	if reason != "" || p.kind == headerPart && !isToken(p.name) {
+		if several := severalParts(text); several != nil {
+			reason, hint = "unknown part "+strconv.Quote(clip(text)), "write ["+strings.Join(several, ", ")+"]"
+		} else if looksLikeHeader(text) {
+			hint = "did you mean " + strconv.Quote("header:"+clip(text)) + "?"
+		}
+	}
 	if reason != "" {
 		rep.fault(field, hint, "%s", reason)
 		return p, false
@@ -53,15 +62,39 @@ func (c *compiler) compilePart(rep report, field, text string, out *Compiled) (p
 			rep.fault(field, "use a name without spaces and signs", "%q cannot be the name of a cookie", clip(p.name))
 			return p, false
 		}
-		p.slot = c.slot("Cookie")
 	case variablePart:
 		return p, compileVariable(rep, field, &p, out)
 	}
 	return p, true
 }
 
+// severalParts returns the parts of a text in which somebody wrote more than one, or
+// nil.
+func severalParts(text string) []string {
+	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("+,;|& ", r) })
+	for _, part := range parts {
+		if _, reason, _ := parsePart(part); reason != "" {
+			return nil
+		}
+	}
+	if len(parts) < 2 {
+		return nil
+	}
+	return parts
+}
+
+// looksLikeHeader reports whether a text can hardly be anything else than the name of
+// a header field.
+func looksLikeHeader(text string) bool {
+	return isToken(text) && strings.Contains(strings.Trim(text, "-"), "-") && textproto.CanonicalMIMEHeaderKey(text) == text ||
+		slices.Contains([]string{"Authorization", "Origin", "Referer"}, text)
+}
+
 // compileVariable finds the segment of a path variable in each path of the match.
 func compileVariable(rep report, field string, p *part, out *Compiled) bool {
+	if len(out.paths.list) != len(out.Match.Paths) { // one is wrong, which was told already
+		return false
+	}
 	if len(out.paths.list) == 0 {
 		rep.fault(field, "add match.paths with {"+p.name+"} in it", "the match has no paths with variables")
 		return false
@@ -104,9 +137,14 @@ func (c *compiler) compileSkip(rep report, out *Compiled) {
 
 func (c *compiler) compileSkipKeys(rep report, out *Compiled) {
 	for i, values := range out.Skip.Keys {
-		if escaped, ok := out.keyValues(rep, at("skip.keys", i), values); ok {
-			out.skipKeys.add(i, escaped)
+		escaped, ok := out.keyValues(rep, at("skip.keys", i), values)
+		if !ok {
+			continue
 		}
+		if first := out.skipKeys.covering(escaped); first >= 0 {
+			rep.warn(at("skip.keys", i), "leave it out", "does nothing: %s has it already", at("skip.keys", first))
+		}
+		out.skipKeys.add(i, escaped)
 	}
 }
 
@@ -119,7 +157,7 @@ func (c *compiler) compileOverrides(rep report, out *Compiled) {
 		}
 		for j, values := range o.Keys {
 			if escaped, ok := out.keyValues(rep, at(field+".keys", j), values); ok {
-				out.checkOverride(rep, at(field+".keys", j), escaped)
+				out.checkOverride(rep, at(field+".keys", j), i, escaped)
 				out.overrides.add(i, escaped)
 			}
 		}
@@ -128,132 +166,15 @@ func (c *compiler) compileOverrides(rep report, out *Compiled) {
 }
 
 // checkOverride finds keys that never come to their override.
-func (c *Compiled) checkOverride(rep report, field string, values []string) {
+func (c *Compiled) checkOverride(rep report, field string, number int, values []string) {
 	if i := c.skipKeys.covering(values); i >= 0 {
 		rep.warn(field, "remove it here or there", "does nothing: the key is exempt by %s", at("skip.keys", i))
-	} else if i := c.overrides.covering(values); i >= 0 {
+		return
+	}
+	switch i := c.overrides.covering(values); {
+	case i == number:
+		rep.warn(field, "leave it out", "does nothing: an entry before it has the key too")
+	case i >= 0:
 		rep.warn(field, "remove it, or change the order", "does nothing: %s comes first and has the key too", at("overrides", i))
-	}
-}
-
-// keyValues returns the values of a key as they stand in keys at the store.
-func (c *Compiled) keyValues(rep report, field string, values KeyValues) ([]string, bool) {
-	if len(c.Key) == 0 {
-		rep.fault(field, "give the rule a key", "the rule has no key")
-		return nil, false
-	}
-	if len(c.key.parts) != len(c.Key) { // a part is wrong, which was told already
-		return nil, false
-	}
-	if len(values) != len(c.Key) {
-		rep.fault(field, "give one for each part, in the order of key; * stands for any", "%d values for a key of %d parts", len(values), len(c.Key))
-		return nil, false
-	}
-	escaped := make([]string, len(values))
-	for i, value := range values {
-		text, hint := c.key.parts[i].canonical(value, c.key.fold)
-		if hint != "" {
-			rep.fault(field, hint, "%q can never be a value of %s", clip(value), c.Key[i])
-			return nil, false
-		}
-		escaped[i] = text
-	}
-	return escaped, true
-}
-
-// canonical returns a value as it stands in a key; a hint tells how to write one that
-// can never be there.
-func (p *part) canonical(value string, fold bool) (escaped, hint string) {
-	want := value
-	switch {
-	case value == "*":
-		return value, ""
-	case value == "":
-		return "", "an empty value counts as missing; use * for any"
-	case p.kind == ipPart:
-		return p.canonicalIP(value)
-	case p.kind == hostPart:
-		want = canonicalHost(value)
-	case p.kind == pathPart:
-		path, _, ambiguous := canonicalPath(value, fold, nil)
-		if want = path; ambiguous {
-			return "", "write a path that cannot be read in more than one way"
-		}
-	case p.kind == constPart:
-		want = p.name
-	}
-	if want != value {
-		return "", "write " + want
-	}
-	return string(appendEscaped(nil, value)), ""
-}
-
-func (p *part) canonicalIP(value string) (escaped, hint string) {
-	prefix, hint := parsePrefix(value)
-	if hint != "" {
-		return "", hint
-	}
-	addr := prefix.Addr()
-	if addr.Is4() {
-		if prefix.Bits() < 32 {
-			return "", "an override or exemption by key names one address; use skip.ips or a rule of its own for a prefix"
-		}
-		return addr.String(), ""
-	}
-	if prefix.Bits() != 128 && prefix.Bits() != p.bits {
-		return "", "the rule counts by /" + strconv.Itoa(p.bits) + ": name one of those"
-	}
-	x := exchange{ip: addr}
-	text, _ := appendIP(nil, &x, p.bits)
-	return string(text), ""
-}
-
-// compileRollout reads the share of keys.
-func (c *compiler) compileRollout(rep report, out *Compiled) {
-	out.rollout, out.rolloutSeed = wholeRollout, rolloutSeed(out.Name)
-	if out.Rollout == "" {
-		return
-	}
-	text, percent := strings.CutSuffix(out.Rollout, "%")
-	share, err := strconv.ParseFloat(text, 64)
-	if !percent {
-		rep.fault("rollout", `write it with a percent sign, as in "10%"`, "%q has no percent sign", clip(out.Rollout))
-		return
-	}
-	if err != nil || !(share >= 0 && share <= 100) {
-		rep.fault("rollout", "use 0% to 100%", "%q is no share", clip(out.Rollout))
-		return
-	}
-	out.rollout = uint64(share*wholeRollout/100 + 0.5)
-}
-
-// compileCost checks what requests cost.
-func (c *compiler) compileCost(rep report, out *Compiled) {
-	cost := &out.Cost
-	checkCost := func(field string, n, least int64) {
-		if n < least || n > algo.MaxCount {
-			rep.fault(field, "use "+strconv.FormatInt(max(least, 1), 10)+" to 1e15", "%d is out of range", n)
-		}
-	}
-	checkCost("cost.fixed", cost.Fixed, 1)
-	checkCost("cost.bytes", cost.Bytes, 0)
-	checkCost("cost.max", cost.Max, 0)
-	for method, n := range cost.Methods {
-		checkMethod(rep, inMap("cost.methods", method), method)
-		checkCost(inMap("cost.methods", method), n, 1)
-	}
-	if cost.Header != "" {
-		if name, ok := headerName(rep, "cost.header", cost.Header); ok {
-			out.costSlot = c.slot(name)
-		}
-	}
-	if cost.Response != "" {
-		headerName(rep, "cost.response", cost.Response)
-	}
-	if cost.Bytes > 0 && cost.Max == 0 {
-		rep.fault("cost.max", "say what a body of unknown length costs, and the most that a long one can", "missing, and bytes needs it")
-	}
-	if cost.Max > 0 && cost.Bytes == 0 && cost.Header == "" {
-		rep.fault("cost.max", "leave it out", "does nothing without header or bytes")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/netip"
 	"net/textproto"
 	"slices"
@@ -17,7 +18,7 @@ func (c *compiler) compileMatch(rep report, out *Compiled) {
 	for i, method := range m.Methods {
 		checkMethod(rep, at("match.methods", i), method)
 	}
-	out.methods = m.Methods
+	out.methods = withHead(m.Methods)
 	out.hosts = makeHosts(compileHosts(rep, m.Hosts))
 	out.paths = makePaths(c.compilePaths(rep, m.Paths))
 	out.ips = makePrefixes(compilePrefixes(rep, "match.ips", m.IPs))
@@ -28,11 +29,21 @@ func (c *compiler) compileMatch(rep report, out *Compiled) {
 			rep.fault(inMap("match.attributes", name), "name an attribute, and use * for any value", "no name or no value")
 			continue
 		}
+		checkStar(rep, inMap("match.attributes", name), value)
 		out.attributes = append(out.attributes, attributeTest{name, value})
 	}
 	if m.When != "" {
 		out.when = c.compileWhen(rep, m.When)
 	}
+}
+
+// withHead returns the methods of a match, with HEAD if GET is one: servers answer it
+// by what they have for GET, so that it would be a way round.
+func withHead(methods []string) []string {
+	if slices.Contains(methods, http.MethodGet) && !slices.Contains(methods, http.MethodHead) {
+		return append(slices.Clone(methods), http.MethodHead)
+	}
+	return methods
 }
 
 // at names an entry of a list.
@@ -63,22 +74,45 @@ func isToken(s string) bool {
 func compileHosts(rep report, hosts []string) []string {
 	var out []string
 	for i, h := range hosts {
-		name := strings.TrimPrefix(h, "*.")
+		field, name := at("match.hosts", i), strings.TrimPrefix(h, "*.")
 		host := canonicalHost(name)
-		switch {
+		switch bare := bareHost(name); {
 		case h == "*":
-			rep.fault(at("match.hosts", i), "leave hosts out to match all", "* alone")
-		case host == "" || strings.ContainsAny(host, "*/@?# ") || strings.Contains(host, ".."):
-			rep.fault(at("match.hosts", i), "use a name such as api.example.com or *.example.com", "%q is no host", clip(h))
+			rep.fault(field, "leave hosts out to match all", "%q is no host", h)
+		case strings.HasPrefix(h, ".") && host != "" && isHost(host[1:]):
+			rep.fault(field, "write *"+host+" for all below it, or "+host[1:], "%q begins with a dot", clip(h))
+		case bare != name && isHost(bare):
+			rep.fault(field, "write "+strings.TrimSuffix(h, name)+bare, "%q is more than a host", clip(h))
+		case !isHost(host):
+			rep.fault(field, "use a name such as api.example.com or *.example.com", "%q is no host", clip(h))
 		case !isASCII(host):
-			rep.fault(at("match.hosts", i), "write it in the form that begins with xn--", "%q is not how hosts are sent", clip(h))
+			rep.fault(field, "write it in the form that begins with xn--", "%q is not how hosts are sent", clip(h))
 		case host != name && strings.ToLower(strings.TrimSuffix(name, ".")) != host:
-			rep.fault(at("match.hosts", i), "write "+host, "%q has a port, or is not written in the usual way", clip(h))
+			rep.fault(field, "write "+strings.TrimSuffix(h, name)+host, "%q has a port, or is not written in the usual way", clip(h))
 		default:
 			out = append(out, strings.TrimSuffix(h, name)+host)
 		}
 	}
 	return out
+}
+
+// isHost reports whether a canonical host can be one.
+func isHost(host string) bool {
+	return host != "" && host[0] != '.' && !strings.ContainsAny(host, "*/@?# ") && !strings.Contains(host, "..")
+}
+
+// bareHost returns the host of a URL, also of one without a scheme; what is none stays
+// as it is.
+func bareHost(text string) string {
+	_, rest, scheme := strings.Cut(text, "://")
+	if !scheme {
+		rest = text
+	}
+	host, _, more := strings.Cut(rest, "/")
+	if !scheme && !more {
+		return text
+	}
+	return canonicalHost(host)
 }
 
 func isASCII(s string) bool {
@@ -91,6 +125,7 @@ func (c *compiler) compilePaths(rep report, paths []string) []pattern {
 		p, reason, hint := parsePattern(text, c.core.config.Paths.FoldCase)
 		if reason != "" {
 			rep.fault(at("match.paths", i), hint, "%q %s", clip(text), reason)
+			continue
 		}
 		out = append(out, p)
 	}
@@ -102,6 +137,9 @@ func (c *compiler) compilePaths(rep report, paths []string) []pattern {
 func parsePattern(text string, fold bool) (p pattern, reason, hint string) {
 	if !strings.HasPrefix(text, "/") {
 		return p, "does not begin with a slash", "write /" + text
+	}
+	if end := strings.IndexAny(text, "?#"); end >= 0 {
+		return p, "has a query or a fragment, which no path has", "write " + text[:end] + "; for the query use the key part query:NAME or when"
 	}
 	path, below := strings.CutSuffix(text, "/*")
 	if below && path == "" {
@@ -117,7 +155,7 @@ func parsePattern(text string, fold bool) (p pattern, reason, hint string) {
 		}
 		return p, "is not in canonical form and would never match", "write " + canonical
 	}
-	p = pattern{text: canonical, below: below}
+	p = pattern{text: canonical, literal: true, below: below}
 	original, ends2, _ := canonicalPath(path, false, nil)
 	for i := range ends {
 		segment := segmentAt(canonical, ends, i)
@@ -130,6 +168,7 @@ func parsePattern(text string, fold bool) (p pattern, reason, hint string) {
 		}
 		p.segments = append(p.segments, segment)
 		p.names = append(p.names, name)
+		p.literal = p.literal && name == ""
 	}
 	return p, "", ""
 }
@@ -206,12 +245,21 @@ func (c *compiler) compileHeaders(rep report, field string, headers map[string]s
 		case value == "":
 			rep.fault(inMap(field, written), "use * for any value", "no value")
 		case slices.ContainsFunc(out, func(t headerTest) bool { return t.name == name }):
-			rep.fault(inMap(field, written), "leave one out", "%s is there twice, in different spellings", name)
+			rep.fault(inMap(field, written), "leave one out", "%q is there twice, in different spellings", name)
 		default:
+			checkStar(rep, inMap(field, written), value)
 			out = append(out, headerTest{c.slot(name), name, value})
 		}
 	}
 	return out
+}
+
+// checkStar finds values in which a * is meant to stand for something. */* is a value
+// that clients do send.
+func checkStar(rep report, field, value string) {
+	if strings.Contains(value, "*") && value != anyValue && value != "*/*" {
+		rep.warn(field, "use * alone for any value, or when for a part of it", "%q is taken as it stands: only * alone stands for any value", clip(value))
+	}
 }
 
 // headerName returns the name of a header field as Getters know it.
@@ -238,7 +286,7 @@ func (c *compiler) compileWhen(rep report, text string) func(*Request) bool {
 		err = errors.New("it was compiled to nothing")
 	}
 	if err != nil {
-		rep.fault("match.when", "", "%v", err)
+		rep.fault("match.when", "correct the expression, or leave it out", "%v", err)
 	}
 	return when
 }

@@ -1,70 +1,66 @@
 package rule
 
-import "strings"
+import (
+	"net/http"
+	"strings"
+)
 
-// cookie returns the value of the first cookie with that name in the header field,
-// without quotes, or "".
-func cookie(field, name string) string {
-	for field != "" {
-		var pair string
-		pair, field, _ = strings.Cut(field, ";")
-		key, value, ok := strings.Cut(pair, "=")
-		if !ok || strings.Trim(key, " \t") != name {
-			continue
+// valuer is a Getter that knows more than the first value of a name, as http.Header
+// and textproto.MIMEHeader do.
+type valuer interface{ Values(name string) []string }
+
+// Cookie returns the value of a cookie, without quotes, or "": the first that is well
+// formed, of all Cookie lines. That is what (*http.Request).Cookie gives to handlers,
+// so that nobody is counted under another value than the one that is served.
+func (r *Request) Cookie(name string) string {
+	switch header := r.Header.(type) {
+	case nil:
+		return ""
+	case http.Header:
+		return cookieOf(header["Cookie"], name)
+	case valuer:
+		return cookieOf(header.Values("Cookie"), name)
+	}
+	value, _ := cookieIn(r.Header.Get("Cookie"), name)
+	return value
+}
+
+func cookieOf(lines []string, name string) string {
+	for _, line := range lines {
+		if value, ok := cookieIn(line, name); ok {
+			return value
 		}
-		value = strings.Trim(value, " \t")
-		if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
-			value = value[1 : len(value)-1]
-		}
-		return value
 	}
 	return ""
 }
 
-// appendQuery appends the decoded value of the first parameter with that name in a
-// query. A broken escape in it makes it nothing, as if it were missing.
-func appendQuery(to []byte, query, name string) []byte {
-	for query != "" {
+// cookieIn looks for a cookie in one line. Those that are not well formed are passed
+// over.
+func cookieIn(line, name string) (value string, ok bool) {
+	const blanks = " \t\r\n"
+	for line != "" {
 		var pair string
-		pair, query, _ = strings.Cut(query, "&")
-		key, value, _ := strings.Cut(pair, "=")
-		if !queryNameIs(key, name) {
+		pair, line, _ = strings.Cut(line, ";")
+		key, value, _ := strings.Cut(strings.Trim(pair, blanks), "=")
+		if strings.TrimRight(key, blanks) != name {
 			continue
 		}
-		start := len(to)
-		for i := 0; i < len(value); i++ {
-			c, size, ok := queryByte(value[i:])
-			if !ok {
-				return to[:start]
-			}
-			to = append(to, c)
-			i += size - 1
+		if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
+			value = value[1 : len(value)-1]
 		}
-		return to
+		if isCookieValue(value) {
+			return value, true
+		}
 	}
-	return to
+	return "", false
 }
 
-// queryNameIs compares a name that may be escaped.
-func queryNameIs(escaped, name string) bool {
-	for len(name) > 0 && len(escaped) > 0 {
-		c, size, ok := queryByte(escaped)
-		if !ok || c != name[0] {
+// isCookieValue reports whether a value is one that servers take.
+func isCookieValue(value string) bool {
+	for i := range len(value) {
+		if c := value[i]; c < ' ' || c >= 0x7f || c == '"' || c == ';' || c == '\\' {
 			return false
 		}
-		escaped, name = escaped[size:], name[1:]
 	}
-	return escaped == name
-}
-
-// queryByte decodes the first byte of s, which is not empty.
-func queryByte(s string) (c byte, size int, ok bool) {
-	switch s[0] {
-	case '+':
-		return ' ', 1, true
-	case '%':
-		c, ok = unhexPair(s[1:])
-		return c, 3, ok
-	}
-	return s[0], 1, true
+	return true
 }

@@ -2,7 +2,6 @@ package rule
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"time"
 )
@@ -20,10 +19,11 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil
 func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil {
-		if _, bare := strconv.ParseFloat(string(text), 64); bare == nil {
-			return fmt.Errorf("%q has no unit: write %ss for seconds or %sms for milliseconds", clip(string(text)), clip(string(text)), clip(string(text)))
+		written := clip(string(text))
+		if _, bare := strconv.ParseFloat(written, 64); bare == nil {
+			return &readError{strconv.Quote(written) + " has no unit", "write " + written + "s for seconds or " + written + "ms for milliseconds"}
 		}
-		return fmt.Errorf("%q is no time: write it with a unit, as in 500ms, 2s or 1m30s", clip(string(text)))
+		return &readError{strconv.Quote(written) + " is no time", "write it with a unit, as in 500ms, 2s or 1m30s"}
 	}
 	*d = Duration(parsed)
 	return nil

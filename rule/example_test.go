@@ -36,6 +36,24 @@ func ExampleCompile() {
 	// api: match.paths: path "/login" is not /api/*
 }
 
+func ExampleCheck() {
+	config, err := rule.ParseJSON([]byte(`{"rules": [{"name": "api", "key": ["header:X-Api-Key"], "limits": ["100/s"]}]}`))
+	if err != nil {
+		panic(err)
+	}
+	set, findings := rule.Check(config)
+	if err := findings.Err(); err != nil {
+		panic(err)
+	}
+	for _, warning := range findings {
+		fmt.Println(warning)
+	}
+	fmt.Println(len(set.Rules()), "rule in force")
+	// Output:
+	// warning: rule "api": missing: requests without header:X-Api-Key are not limited by this rule (say what happens to them: missing: deny, shared or skip)
+	// 1 rule in force
+}
+
 func ExampleValidate() {
 	config, err := rule.ParseJSON([]byte(`{
 		"rules": [
@@ -51,5 +69,5 @@ func ExampleValidate() {
 	}
 	// Output:
 	// rule "api": key[0]: unknown part "usr" (did you mean "user"?)
-	// warning: rule "shop": limits[1].limit: fixed_window 1000/m can never bind: limits[0] (10/s) lets at most 609 through in that time (leave it out, or change one of the two)
+	// warning: rule "shop": limits[1].limit: "fixed_window 1000/m" can never bind: limits[0] (10/s) lets at most 609 through in that time (leave it out, or change one of the two)
 }

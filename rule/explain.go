@@ -17,7 +17,7 @@ type Reason struct {
 // one by one, without the index.
 func (s *Set) Explain(r *Request) []Reason {
 	var x exchange
-	ambiguous := x.begin(s.core, r)
+	odd := x.begin(s.core, r) && s.refuseAmbiguous
 	reasons := make([]Reason, len(s.rules))
 	for i, c := range s.rules {
 		reason := &reasons[i]
@@ -25,9 +25,8 @@ func (s *Set) Explain(r *Request) []Reason {
 		switch {
 		case c.Mode == Off:
 			reason.Field, reason.Why = "mode", "the rule is off"
-		case ambiguous && s.refuseAmbiguous:
-			reason.Field = "paths.ambiguous"
-			reason.Why = fmt.Sprintf("the path %q can be read in more than one way, so that the request is refused before any rule", clip(r.Path))
+		case odd && c.byPath:
+			reason.Matches, reason.Field, reason.Why = c.explainAmbiguous(&x)
 		default:
 			reason.Matches, reason.Field, reason.Why = c.explain(&x)
 		}
@@ -37,27 +36,43 @@ func (s *Set) Explain(r *Request) []Reason {
 
 // explain tells whether the rule applies to the request.
 func (c *Compiled) explain(x *exchange) (matches bool, field, why string) {
-	if f := c.failing(x, 0); f != fits {
+	f := c.failing(x, c.asks)
+	if f == fits {
+		f = c.exempt(x)
+	}
+	key, from, ok := []byte(nil), 0, true
+	if f == fits {
+		key, from, ok = c.key.appendKey(nil, x)
+	}
+	switch {
+	case f != fits:
 		field, why = c.whyNot(x, f)
 		return false, field, why
+	case !ok && c.Missing == MissingDeny:
+		return true, "key", c.missingPart(x) + " is missing, which the rule denies"
+	case !ok:
+		field, why = c.whyNot(x, keyField)
+		return false, field, why
 	}
-	switch c.exempt(x) {
-	case skipIPsField:
-		return false, "skip.ips", fmt.Sprintf("%v is exempt", x.ip)
-	case skipHeadersField:
-		return false, "skip.headers", c.exemptHeader(x)
-	}
-	if !c.key.values(x) {
-		text := c.missingPart(x)
-		if c.Missing == MissingDeny {
-			return true, "key", text + " is missing, which the rule denies"
-		}
-		return false, "key", text + " is missing, so that the rule does not apply"
-	}
-	if i := c.skipKeys.find(x); i >= 0 {
+	if i := c.skipKeys.find(key[from:]); i >= 0 {
 		return false, at("skip.keys", i), "the key is exempt"
 	}
 	return true, "match", c.whyMatches(x)
+}
+
+// explainAmbiguous is explain for a rule that depends on a path that can be read in
+// more than one way.
+func (c *Compiled) explainAmbiguous(x *exchange) (matches bool, field, why string) {
+	enforced, f := c.deniesAmbiguous(x, 0, nil)
+	if f != fits {
+		field, why = c.whyNot(x, f)
+		return false, field, why
+	}
+	what := "the rule denies"
+	if !enforced {
+		what = "the rule would deny if it were enforced"
+	}
+	return true, "paths.ambiguous", fmt.Sprintf("the path %q can be read in more than one way, which %s", clip(x.request.Path), what)
 }
 
 func (c *Compiled) whyMatches(x *exchange) string {
@@ -100,6 +115,14 @@ func (c *Compiled) whyNot(x *exchange, f field) (name, why string) {
 		return "match.paths", fmt.Sprintf("path %q is not %s", clip(x.path), some(c.Match.Paths))
 	case ipsField:
 		return "match.ips", fmt.Sprintf("address %v is not in %s", x.ip, some(c.Match.IPs))
+	case skipIPsField:
+		return "skip.ips", fmt.Sprintf("%v is exempt", x.ip)
+	case skipHeadersField:
+		return "skip.headers", c.exemptHeader(x)
+	case skipKeysField:
+		return "skip.keys", "the key is exempt"
+	case keyField:
+		return "key", c.missingPart(x) + " is missing, so that the rule does not apply"
 	case headersField:
 		for _, h := range c.headers {
 			if !h.fits(x) {
@@ -117,11 +140,8 @@ func (c *Compiled) whyNot(x *exchange, f field) (name, why string) {
 }
 
 func unlike(what, value, want string) string {
-	switch {
-	case value == "":
+	if value == "" {
 		return what + " is missing"
-	case want == "*":
-		return what + " is empty"
 	}
 	return fmt.Sprintf("%s is %q, not %q", what, clip(value), clip(want))
 }
@@ -138,8 +158,8 @@ func (c *Compiled) exemptHeader(x *exchange) string {
 // missingPart returns the first part of the key that the request does not have.
 func (c *Compiled) missingPart(x *exchange) string {
 	for i := range c.key.parts {
-		if _, ok := c.key.parts[i].append(nil, x); !ok {
-			return c.key.parts[i].text
+		if p := &c.key.parts[i]; !p.ofPath() && p.value(x) == "" {
+			return p.text
 		}
 	}
 	return ""

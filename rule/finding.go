@@ -70,6 +70,8 @@ type report struct {
 	index    int
 }
 
+// fault reports what is wrong. The reason begins with the value that is wrong, in
+// quotes, or says what the field is or does; the field itself is told already.
 func (r report) fault(field, hint, reason string, args ...any) {
 	*r.findings = append(*r.findings, Finding{
 		Rule: r.rule, Index: r.index, Field: field, Reason: fmt.Sprintf(reason, args...), Hint: hint,
@@ -92,9 +94,9 @@ func clip(s string) string {
 // suggest returns a hint that names the known word that is nearest to a wrong one,
 // or all of them if none is near.
 func suggest(wrong string, known ...string) string {
-	best, least := "", len(wrong)/2+1
+	best, least := "", len(wrong)/3+2
 	for _, word := range known {
-		if d := distance(strings.ToLower(wrong), word); d < least {
+		if d := distance(strings.ToLower(wrong), word); d < min(least, len(word), len(wrong)) {
 			best, least = word, d
 		}
 	}

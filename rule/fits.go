@@ -1,5 +1,7 @@
 package rule
 
+import "slices"
+
 // field is a field of a rule that decides whether a request is meant.
 type field uint8
 
@@ -12,13 +14,18 @@ const (
 	ipsField
 	attributesField
 	whenField
+	skipIPsField // what is below is never asked for in a fieldSet
+	skipHeadersField
+	skipKeysField
+	keyField
 )
 
-const (
-	noField = iota
-	skipIPsField
-	skipHeadersField
-)
+// fieldSet is some of the fields of a match.
+type fieldSet uint8
+
+func setOf(f field) fieldSet { return 1 << f }
+
+func (s fieldSet) has(f field) bool { return s&setOf(f) != 0 }
 
 // headerTest asks for a header field.
 type headerTest struct {
@@ -43,47 +50,65 @@ func (t *attributeTest) fits(x *exchange) bool {
 	return value == t.value || t.value == "*" && value != ""
 }
 
-// failing returns the first field of the match that the request does not fit, save
-// what is proven already. It leaves in x which path of the match it was.
-func (c *Compiled) failing(x *exchange, proven candidate) field {
+// asked returns the fields that the match has.
+func (c *Compiled) asked() (s fieldSet) {
+	for f, has := range map[field]bool{
+		methodsField: len(c.methods) > 0, hostsField: len(c.hosts.list) > 0, pathsField: len(c.paths.list) > 0,
+		headersField: len(c.headers) > 0, ipsField: len(c.ips.list) > 0, attributesField: len(c.attributes) > 0,
+		whenField: c.when != nil,
+	} {
+		if has {
+			s |= setOf(f)
+		}
+	}
+	return s
+}
+
+// failing returns the first of the fields that the request does not fit. It leaves in
+// x which path of the match it was.
+func (c *Compiled) failing(x *exchange, asked fieldSet) field {
 	x.pattern = 0
-	if len(c.methods) > 0 && !proven.proves(methodsField) && !contains(c.methods, x.request.Method) {
+	if asked == 0 {
+		return fits
+	}
+	if asked.has(methodsField) && !slices.Contains(c.methods, x.request.Method) {
 		return methodsField
 	}
-	if len(c.hosts.list) > 0 && !proven.proves(hostsField) && !c.hosts.fits(x) {
+	if asked.has(hostsField) && !c.hosts.fits(x) {
 		return hostsField
 	}
-	if len(c.paths.list) > 0 && !proven.proves(pathsField) {
+	if asked.has(pathsField) {
 		if x.pattern = c.paths.first(x); x.pattern < 0 {
 			return pathsField
 		}
 	}
-	if !proven.proves(headersField) {
+	if asked.has(headersField) {
 		for i := range c.headers {
 			if !c.headers[i].fits(x) {
 				return headersField
 			}
 		}
 	}
-	if len(c.ips.list) > 0 && !proven.proves(ipsField) && !c.ips.contains(x.ip) {
+	if asked.has(ipsField) && !c.ips.contain(x) {
 		return ipsField
 	}
-	if !proven.proves(attributesField) {
+	if asked.has(attributesField) {
 		for i := range c.attributes {
 			if !c.attributes[i].fits(x) {
 				return attributesField
 			}
 		}
 	}
-	if c.when != nil && !c.when(x.request) {
+	if asked.has(whenField) && !c.when(x.show()) {
 		return whenField
 	}
 	return fits
 }
 
-// exempt returns the field of skip that the request fits.
-func (c *Compiled) exempt(x *exchange) int {
-	if len(c.skipIPs.list) > 0 && c.skipIPs.contains(x.ip) {
+// exempt returns the field of skip by which the request is exempt, save for its key; or
+// fits if it is not.
+func (c *Compiled) exempt(x *exchange) field {
+	if len(c.skipIPs.list) > 0 && c.skipIPs.contain(x) {
 		return skipIPsField
 	}
 	for i := range c.skipHeaders {
@@ -91,30 +116,21 @@ func (c *Compiled) exempt(x *exchange) int {
 			return skipHeadersField
 		}
 	}
-	return noField
-}
-
-func contains(list []string, s string) bool {
-	for _, entry := range list {
-		if entry == s {
-			return true
-		}
-	}
-	return false
+	return fits
 }
 
 // hostList is the hosts of a match.
 type hostList struct {
 	list  []string
-	table *hostTable[struct{}] // if the list is long
+	table *hostTable // if the list is long
 }
 
 func makeHosts(list []string) hostList {
 	h := hostList{list: list}
 	if len(list) > longList {
-		h.table = &hostTable[struct{}]{}
+		h.table = &hostTable{}
 		for _, host := range list {
-			h.table.add(host, &struct{}{})
+			h.table.add(host, 1)
 		}
 	}
 	return h
@@ -122,7 +138,8 @@ func makeHosts(list []string) hostList {
 
 func (h *hostList) fits(x *exchange) bool {
 	if h.table != nil {
-		return h.table.has(x.host)
+		x.numbers = h.table.find(x.host, x.numbers[:0])
+		return len(x.numbers) > 0
 	}
 	for _, entry := range h.list {
 		if hostFits(entry, x.host) {
@@ -135,15 +152,15 @@ func (h *hostList) fits(x *exchange) bool {
 // pathList is the paths of a match.
 type pathList struct {
 	list []pattern
-	tree *pathTree[int] // of their numbers, if the list is long
+	tree *pathTree // if the list is long: of their numbers, counted from 1
 }
 
 func makePaths(list []pattern) pathList {
 	p := pathList{list: list}
 	if len(list) > longList {
-		p.tree = &pathTree[int]{}
+		p.tree = &pathTree{}
 		for i := len(list) - 1; i >= 0; i-- { // of equal ones the first stays
-			p.tree.add(&list[i], &i)
+			p.tree.add(&list[i], int32(i+1))
 		}
 	}
 	return p
@@ -151,15 +168,18 @@ func makePaths(list []pattern) pathList {
 
 // first returns the number of the first path in the list that the request has, or -1.
 func (p *pathList) first(x *exchange) int {
+	if len(p.list) == 1 { // mostly
+		if p.list[0].matches(x.path, x.ends) {
+			return 0
+		}
+		return -1
+	}
 	if p.tree != nil {
 		x.numbers = p.tree.find(x.path, x.ends, x.numbers[:0])
-		least := -1
-		for _, n := range x.numbers {
-			if least < 0 || *n < least {
-				least = *n
-			}
+		if len(x.numbers) == 0 {
+			return -1
 		}
-		return least
+		return int(slices.Min(x.numbers)) - 1
 	}
 	for i := range p.list {
 		if p.list[i].matches(x.path, x.ends) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-limiter/sluice"
+	"github.com/sluice-limiter/sluice/algo"
 	"github.com/sluice-limiter/sluice/rule"
 )
 
@@ -35,9 +36,16 @@ func TestCost(t *testing.T) {
 		{"header", rule.Cost{Header: "x-cost"}, by("7"), 7},
 		{"header, clamped", rule.Cost{Header: "X-Cost", Max: 5}, by("7"), 5},
 		{"header, zero", rule.Cost{Header: "X-Cost", Fixed: 2}, by("0"), 2},
-		{"header, negative", rule.Cost{Header: "X-Cost"}, by("-4"), 1},
+		{"header, negative", rule.Cost{Header: "X-Cost"}, by("-4"), algo.MaxCount},
+		{"header, negative, clamped", rule.Cost{Header: "X-Cost", Max: 9}, by("-4"), 9},
+		{"header, far below", rule.Cost{Header: "X-Cost", Max: 9}, by("-99999999999999999999"), 9},
 		{"header, malformed", rule.Cost{Header: "X-Cost", Fixed: 2}, by("7x"), 2},
-		{"header, overflowing", rule.Cost{Header: "X-Cost", Fixed: 2}, by("99999999999999999999"), 2},
+		{"header, too large", rule.Cost{Header: "X-Cost", Max: 9}, by("1000000000000001"), 9},
+		{"header, overflowing", rule.Cost{Header: "X-Cost", Fixed: 2}, by("99999999999999999999"), algo.MaxCount},
+		{"header, overflowing, clamped", rule.Cost{Header: "X-Cost", Fixed: 2, Max: 9}, by("99999999999999999999"), 9},
+		{"HEAD as GET", rule.Cost{Methods: map[string]int64{"GET": 4}}, rule.Request{Method: "HEAD"}, 4},
+		{"HEAD by itself", rule.Cost{Methods: map[string]int64{"GET": 4, "HEAD": 2}}, rule.Request{Method: "HEAD"}, 2},
+		{"negative by the caller", rule.Cost{}, rule.Request{Cost: -1}, -1},
 		{"header, missing", rule.Cost{Header: "X-Cost", Methods: map[string]int64{"GET": 4}}, rule.Request{Method: "GET"}, 4},
 		{"the caller decides", rule.Cost{Header: "X-Cost", Max: 5}, rule.Request{Cost: 70, Header: http.Header{"X-Cost": {"3"}}}, 70},
 	} {
@@ -210,8 +218,8 @@ func TestAmbiguousPaths(t *testing.T) {
 		if got := names(set, odd); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
-		if c.want == "ambiguous" && set.Explain(&odd)[0].Matches {
-			t.Errorf("%s: explained as a match", name)
+		if why := set.Explain(&odd)[0]; (why.Field == "paths.ambiguous") != (c.want == "ambiguous") {
+			t.Errorf("%s: explained as %+v", name, why)
 		}
 	}
 	set := compiled(t, rule.Config{Rules: []rule.Rule{{Name: "login", Match: rule.Match{Paths: []string{"/API/login"}}}}, Paths: rule.Paths{FoldCase: true}})
@@ -243,9 +251,12 @@ func TestSetIsImmutable(t *testing.T) {
 	set := compiled(t, config)
 	r := &config.Rules[0]
 	r.Match.Methods[0], r.Cost.Methods["GET"], r.Key[0], r.Limits[0].Name = "PUT", 9, "ip", "other"
+	set.Rules()[0] = nil
+	got := set.Config()
+	got.Rules[0].Key[0], got.Rules[0].Cost.Methods["GET"] = "ip", 9
 	var m rule.Matches
 	set.Match(&rule.Request{Method: "GET", User: "ann"}, &m)
-	if len(m.Hits) != 1 || m.Hits[0].Cost != 2 || m.Hits[0].KeyText() != "r|ann" || set.Config().Rules[0].Key[0] != "user" {
+	if len(m.Hits) != 1 || m.Hits[0].Cost != 2 || m.Hits[0].KeyText() != "r|ann" || set.Config().Rules[0].Key[0] != "user" || set.Rules()[0] == nil {
 		t.Errorf("got %+v", m.Hits)
 	}
 }

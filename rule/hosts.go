@@ -8,6 +8,9 @@ import (
 // canonicalHost returns a host in lower case, without port and without the dot at
 // the end. Nothing is allocated if it is so already.
 func canonicalHost(h string) string {
+	if isCanonicalHost(h) {
+		return h
+	}
 	if strings.HasPrefix(h, "[") {
 		return bracketed(h)
 	}
@@ -17,8 +20,28 @@ func canonicalHost(h string) string {
 		}
 		h = h[:colon]
 	}
-	return strings.ToLower(strings.TrimSuffix(h, "."))
+	h = strings.TrimSuffix(h, ".")
+	if isCanonicalHost(h) {
+		return h
+	}
+	return strings.ToLower(h)
 }
+
+// isCanonicalHost recognizes most hosts that need no work, by a look at all of their
+// bytes.
+func isCanonicalHost(h string) bool {
+	n := len(h)
+	if n < 8 {
+		return n == 0 || h[0] != '[' && h[n-1] != '.' && oddInHost(mixedWord(h))&marks == 0
+	}
+	odd := oddInHost(word(h[n-8:])) // some of it is looked at twice
+	for i := 0; i < n-8; i += 8 {
+		odd |= oddInHost(word(h[i:]))
+	}
+	return odd&marks == 0 && h[0] != '[' && h[n-1] != '.'
+}
+
+func oddInHost(w uint64) uint64 { return w | upper(w) | has(w, ':') }
 
 // bracketed returns an IPv6 literal in the one way to write it, without what stands
 // after the bracket.
@@ -39,78 +62,59 @@ func bracketed(h string) string {
 	return string(text)
 }
 
-// hostTable finds the values of a host and of the wildcards that it is below.
-type hostTable[T any] struct {
-	exact  map[string]*T
-	below  map[string]*T // *.example.com by example.com
-	fewest int           // labels of a wildcard
+// hostTable finds the numbers, above 0, of a host and of the wildcards that it is
+// below.
+type hostTable struct {
+	exact  textTable
+	below  textTable // *.example.com by example.com
+	fewest int       // labels of a wildcard
 	most   int
 }
 
-// add puts a value at a host or a wildcard.
-func (t *hostTable[T]) add(host string, value *T) {
-	if parent, ok := strings.CutPrefix(host, "*."); ok {
-		if t.below == nil {
-			t.below = map[string]*T{}
-		}
-		t.below[parent] = value
-		labels := strings.Count(parent, ".") + 1
-		if t.fewest == 0 {
-			t.fewest = labels
-		}
-		t.fewest, t.most = min(t.fewest, labels), max(t.most, labels)
+// add puts a number at a host or a wildcard.
+func (t *hostTable) add(host string, number int32) {
+	parent, ok := strings.CutPrefix(host, "*.")
+	if !ok {
+		t.exact.add(host, number)
 		return
 	}
-	if t.exact == nil {
-		t.exact = map[string]*T{}
+	t.below.add(parent, number)
+	labels := strings.Count(parent, ".") + 1
+	if t.fewest == 0 {
+		t.fewest = labels
 	}
-	t.exact[host] = value
+	t.fewest, t.most = min(t.fewest, labels), max(t.most, labels)
 }
 
-// find appends the values of a canonical host.
-func (t *hostTable[T]) find(host string, to []*T) []*T {
-	if value, ok := t.exact[host]; ok {
-		to = append(to, value)
+// find appends the numbers of a canonical host. Wildcards are tried from the right,
+// and no further than the longest one, so that a host of a thousand labels is no more
+// work than any other.
+func (t *hostTable) find(host string, to []int32) []int32 {
+	if number := t.exact.find(host); number != 0 {
+		to = append(to, number)
 	}
-	for parent := range t.parents(host) {
-		if value, ok := t.below[parent]; ok {
-			to = append(to, value)
+	end := len(host)
+	for labels := 1; labels <= t.most; labels++ {
+		dot := strings.LastIndexByte(host[:end], '.')
+		if dot < 0 {
+			break
 		}
+		if labels >= t.fewest {
+			if number := t.below.find(host[dot+1:]); number != 0 {
+				to = append(to, number)
+			}
+		}
+		end = dot
 	}
 	return to
 }
 
-// has reports whether the host or a wildcard for it is there.
-func (t *hostTable[T]) has(host string) bool {
-	for parent := range t.parents(host) {
-		if t.below[parent] != nil {
-			return true
-		}
-	}
-	return t.exact[host] != nil
-}
-
-// parents yields the domains that a host is below, as far as there can be a wildcard
-// for them: from the right, and no further than the longest one, so that a host of a
-// thousand labels is no more work than any other.
-func (t *hostTable[T]) parents(host string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		end := len(host)
-		for n := 1; n <= t.most; n++ {
-			dot := strings.LastIndexByte(host[:end], '.')
-			if dot < 0 || n >= t.fewest && !yield(host[dot+1:]) {
-				return
-			}
-			end = dot
-		}
-	}
-}
-
-// hostFits reports whether a canonical host is meant by an entry of a rule.
+// hostFits reports whether a canonical host is meant by an entry of a rule. A host that
+// begins with a dot counts as one below: some servers take it for such.
 func hostFits(entry, host string) bool {
 	parent, wild := strings.CutPrefix(entry, "*")
 	if !wild {
 		return entry == host
 	}
-	return len(host) > len(parent) && strings.HasSuffix(host, parent)
+	return strings.HasSuffix(host, parent)
 }

@@ -3,7 +3,6 @@ package rule
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 )
 
 // The plain types are read and written by their fields.
@@ -11,6 +10,11 @@ type (
 	limitFields Limit
 	costFields  Cost
 )
+
+// readError says what is wrong with a value, and what to write instead.
+type readError struct{ reason, hint string }
+
+func (e *readError) Error() string { return e.reason + ": " + e.hint }
 
 // UnmarshalJSON reads the limit's text alone, or an object.
 func (l *Limit) UnmarshalJSON(data []byte) error {
@@ -20,7 +24,10 @@ func (l *Limit) UnmarshalJSON(data []byte) error {
 	*l = Limit{}
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
-		return errors.New(`a limit is a text such as "100/s", or an object with a limit in it`)
+		if number := string(data); json.Unmarshal(data, new(float64)) == nil {
+			return &readError{clip(number) + " has no unit", "say per what: \"" + clip(number) + "/s\""}
+		}
+		return &readError{"a limit is a text or an object", `write "100/s", or an object with a limit in it`}
 	}
 	return l.Limit.UnmarshalText([]byte(text))
 }
@@ -36,17 +43,29 @@ func (l Limit) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a plain number, or an object.
 func (c *Cost) UnmarshalJSON(data []byte) error {
 	if isObject(data) {
-		return strictly(data, (*costFields)(c))
+		if err := strictly(data, (*costFields)(c)); err != nil {
+			return err
+		}
+		var written struct {
+			Fixed *int64 `json:"fixed"`
+		}
+		if err := json.Unmarshal(data, &written); err != nil || written.Fixed != nil && *written.Fixed == 0 {
+			return &errNoCost
+		}
+		return nil
 	}
 	*c = Cost{}
 	if err := json.Unmarshal(data, &c.Fixed); err != nil {
-		return errors.New("a cost is a whole number, or an object with fixed, methods, bytes, header, max or response")
+		return &readError{"a cost is a whole number or an object", "write 2, or an object with fixed, methods, bytes, header, max or response"}
 	}
 	if c.Fixed == 0 {
-		return errors.New("a cost of 0 spends nothing: give 1 or more, or leave it out for 1")
+		return &errNoCost
 	}
 	return nil
 }
+
+// errNoCost is about a cost that is written as 0.
+var errNoCost = readError{"a cost of 0 spends nothing", "give 1 or more, or leave it out for 1"}
 
 // MarshalJSON writes a constant as a plain number.
 func (c Cost) MarshalJSON() ([]byte, error) {
@@ -64,7 +83,7 @@ func (k *KeyValues) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	if err := json.Unmarshal(data, (*[]string)(k)); err != nil || *k == nil {
-		return errors.New(`a key is a text, or a list with a text for each of its parts`)
+		return &readError{"a key is a text or a list", `write "ann", or ["ann", "GET"] with a text for each part of the key`}
 	}
 	return nil
 }

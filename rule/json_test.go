@@ -84,7 +84,7 @@ func TestParseJSONFaults(t *testing.T) {
 	}
 	for _, c := range []struct{ json, field, words string }{
 		{``, "", "unexpected end"},
-		{`{"rules": [}`, "", "invalid character"},
+		{"{\n\"rules\": [}", "", "line 2, column 11: invalid character"},
 		{`{"rules": []} x`, "", "after top-level"},
 		{`[]`, "", "write an object"},
 		{`{"rule": []}`, "rule", `did you mean "rules"?`},
@@ -92,16 +92,18 @@ func TestParseJSONFaults(t *testing.T) {
 		{`{"rules": [], "rules": []}`, "rules", "there twice"},
 		{in(`"limits": ["1/s"], "limit": "1/s"`), "limit", `did you mean "limits"?`},
 		{in(`"limits": ["1/s"], "Name": "x"`), "Name", `did you mean "name"?`},
-		{in(`"limits": ["1"]`), "limits[0]", `write it with a unit, as in "1/s"`},
+		{in(`"limits": ["1"]`), "limits[0]", `say per what: 1/s`},
 		{in(`"limits": ["1/s", {"limit": "10/parsec"}]`), "limits[1].limit", "10/parsec"},
 		{in(`"limits": [{"limit": "1/s", "scop": "split"}]`), "limits[0].scop", `did you mean "scope"?`},
-		{in(`"limits": [7]`), "limits[0]", "a limit is a text"},
+		{in(`"limits": [7]`), "limits[0]", `7 has no unit (say per what: "7/s")`},
+		{in(`"limits": [true]`), "limits[0]", "a limit is a text or an object (write"},
 		{in(`"limits": ["concurrency 5"]`), "limits[0]", "concurrency is no rate"},
 		{in(`"limits": ["adaptive"]`), "limits[0]", "not built yet"},
 		{in(`"wait": 5`), "wait", "5s"},
 		{in(`"wait": "5"`), "wait", "has no unit"},
 		{in(`"wait": "soon"`), "wait", "500ms"},
 		{in(`"cost": 0`), "cost", "1 or more"},
+		{in(`"cost": {"fixed": 0}`), "cost.fixed", "1 or more"},
 		{in(`"cost": 1.5`), "cost", "whole number"},
 		{in(`"cost": {"fixd": 1}`), "cost.fixd", `did you mean "fixed"?`},
 		{in(`"cost": {"methods": {"PUT": "x"}}`), "cost.methods.PUT", "a whole number"},
@@ -122,8 +124,21 @@ func TestParseJSONFaults(t *testing.T) {
 		if f.Field != c.field || !strings.Contains(f.String(), c.words) {
 			t.Errorf("%s\ngot  %q: %s\nwant %q: %s", c.json, f.Field, f, c.field, c.words)
 		}
+		if f.Hint == "" {
+			t.Errorf("%s: no hint: %s", c.json, f)
+		}
 		if strings.Contains(c.json, `"b"`) && (f.Index != 1 || f.Rule != "b") {
 			t.Errorf("%s: at rule %d, %q", c.json, f.Index, f.Rule)
+		}
+	}
+}
+
+// TestCostOfNothing: a cost of 0 is refused also where only a part is read.
+func TestCostOfNothing(t *testing.T) {
+	for _, text := range []string{`0`, `{"fixed": 0}`} {
+		var c rule.Cost
+		if err := json.Unmarshal([]byte(text), &c); err == nil || !strings.Contains(err.Error(), "spends nothing") {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -7,17 +7,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
-
-	"github.com/sluice-limiter/sluice/store"
 )
 
 // A key at the store is the rule's name, and the parts, each after a bar:
 //
 //	login|203.0.113.7|ann
 //
-// In a part, bars, percent signs, control bytes and what is not UTF-8 are written as
-// %XX, so that no two lists of values look alike. A percent sign with anything but
+// In a part, bars, percent signs, what is not UTF-8, and runes that are not shown as
+// such are written as %XX, so that no two lists of values look alike. A percent sign with anything but
 // two digits after it is none of those: %- is a part that is missing, and %sha256-
 // and %hmac- begin a hash that stands for all parts. A tag stands in braces in front
 // of the name, which has none.
@@ -47,95 +46,95 @@ const (
 
 // part is one part of a key.
 type part struct {
-	text     string // as the rule has it
 	kind     partKind
+	slot     int // header: its number in the set
+	bits     int // ip: the prefix of IPv6 addresses
 	name     string
-	bits     int   // ip: the prefix of IPv6 addresses
-	slot     int   // header: its number in the set
-	segments []int // path variable: its segment in each path of the match
+	text     string // as the rule has it
+	segments []int  // path variable: its segment in each path of the match
 }
 
-// append appends the value of the part, escaped; false means that it is missing.
-func (p *part) append(to []byte, x *exchange) ([]byte, bool) {
-	value := ""
-	switch p.kind {
+// value returns the value of the part; "" means that it is missing. It may lie in a
+// buffer of x and is good until the next part is asked for.
+func (p *part) value(x *exchange) string {
+	switch p.kind { // few cases are faster than many: these are the most frequent ones
 	case ipPart:
-		return appendIP(to, x, p.bits)
+		x.text = appendIP(x.text[:0], x.ip, p.bits)
+		return textOf(x.text)
 	case userPart:
-		value = x.request.User
-	case hostPart:
-		value = x.host
-	case methodPart:
-		value = x.request.Method
-	case pathPart:
-		value = x.path
+		return x.request.User
 	case headerPart:
-		value = x.header(p.slot)
+		return x.header(p.slot)
+	case methodPart:
+		return x.request.Method
+	}
+	return p.rareValue(x)
+}
+
+func (p *part) rareValue(x *exchange) string {
+	switch p.kind {
+	case hostPart:
+		return x.host
+	case pathPart:
+		return x.path
 	case cookiePart:
-		value = cookie(x.header(p.slot), p.name)
+		return x.request.Cookie(p.name)
 	case variablePart:
-		value = segmentAt(x.path, x.ends, p.segments[x.pattern])
+		return segmentAt(x.path, x.ends, p.segments[x.pattern])
 	case queryPart:
 		x.text = appendQuery(x.text[:0], x.request.Query, p.name)
-		return appendEscaped(to, x.text), len(x.text) > 0
+		return textOf(x.text)
 	case attributePart:
-		value = x.request.Attributes[p.name]
-	case constPart:
-		value = p.name
+		return x.request.Attributes[p.name]
 	}
-	return appendEscaped(to, value), value != ""
+	return p.name // of constPart
 }
-
-func appendIP(to []byte, x *exchange, bits int) ([]byte, bool) {
-	if x.ip.Is4() {
-		return x.ip.AppendTo(to), true
-	}
-	prefix, err := x.ip.Prefix(bits)
-	if err != nil || !x.ip.IsValid() {
-		return to, false
-	}
-	if bits == 128 {
-		return x.ip.AppendTo(to), true
-	}
-	return prefix.AppendTo(to), true
-}
-
-// safeBytes need no escape in a key.
-var safeBytes = func() (safe [256]bool) {
-	for c := ' '; c < 0x7f; c++ {
-		safe[c] = c != '|' && c != '%'
-	}
-	return safe
-}()
 
 // appendEscaped appends a value so that it holds no bar, and no percent sign that
 // does not begin an escape.
-func appendEscaped[T string | []byte](to []byte, value T) []byte {
-	i := 0
-	for i < len(value) && safeBytes[value[i]] {
-		i++
+func appendEscaped(to []byte, value string) []byte {
+	if isPlain(value) {
+		return append(to, value...)
 	}
-	to = append(to, value[:i]...)
-	for i < len(value) {
+	return escapeEach(to, value)
+}
+
+// isPlain recognizes most values that need no escapes, by a look at all their bytes.
+func isPlain(value string) bool {
+	n := len(value)
+	if n < 8 {
+		return n == 0 || oddInKey(mixedWord(value))&marks == 0
+	}
+	odd := oddInKey(word(value[n-8:])) // some of it is looked at twice
+	for i := 0; i < n-8; i += 8 {
+		odd |= oddInKey(word(value[i:]))
+	}
+	return odd&marks == 0
+}
+
+// oddInKey gives marks if there may be bytes that need an escape.
+func oddInKey(w uint64) uint64 { return w | below(w, ' ') | has(w, '%') | from(w, '|') }
+
+// escapeEach escapes each byte that needs it.
+func escapeEach(to []byte, value string) []byte {
+	for i := 0; i < len(value); {
 		c := value[i]
-		size := 1
-		if c >= utf8.RuneSelf {
-			var r rune
-			if r, size = utf8.DecodeRuneInString(string(value[i:min(len(value), i+utf8.UTFMax)])); r == utf8.RuneError && size == 1 {
-				to = appendEscape(to, c)
-				i++
-				continue
+		r, size := utf8.DecodeRuneInString(value[i:])
+		if r == utf8.RuneError && size == 1 || c < ' ' || c == 0x7f || c == '|' || c == '%' || size > 1 && isHidden(r) {
+			for j := range size {
+				to = appendEscape(to, value[i+j])
 			}
-		} else if !safeBytes[c] {
-			to = appendEscape(to, c)
-			i++
-			continue
+		} else {
+			to = append(to, value[i:i+size]...)
 		}
-		to = append(to, value[i:i+size]...)
 		i += size
 	}
 	return to
 }
+
+// isHidden reports whether a rune changes how a log or a terminal shows what stands
+// around it: controls, line ends, and marks of direction and format.
+func isHidden(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
 
 func appendEscape(to []byte, c byte) []byte {
 	const digits = "0123456789ABCDEF"
@@ -144,7 +143,7 @@ func appendEscape(to []byte, c byte) []byte {
 
 // keyMaker makes the keys of one rule.
 type keyMaker struct {
-	prefix []byte // the rule's name
+	name   string // the rule's, and a bar if there are parts
 	parts  []part
 	tag    *part
 	shared bool // a missing part is no obstacle
@@ -152,40 +151,46 @@ type keyMaker struct {
 	secret *secret
 }
 
-// values appends all parts to x.values, with a bar before each; false means that one
-// is missing and no budget is shared by those without it. x.cuts tells where each
-// ends.
-func (k *keyMaker) values(x *exchange) bool {
-	x.values, x.cuts = x.values[:0], x.cuts[:0]
-	for i := range k.parts {
-		x.values = append(x.values, '|')
-		var ok bool
-		if x.values, ok = k.parts[i].append(x.values, x); !ok {
-			if !k.shared {
-				return false
-			}
-			x.values = append(x.values, missingText...)
-		}
-		x.cuts = append(x.cuts, int32(len(x.values)))
-	}
-	return true
-}
-
-// key appends the key that belongs to x.values.
-func (k *keyMaker) key(to []byte, x *exchange) []byte {
-	start := len(to)
+// appendKey appends the key, with a bar before each part, of which the first is at
+// from. False means that a part is missing and no budget is shared by those without
+// it. No hash stands in its place yet: see hide.
+func (k *keyMaker) appendKey(to []byte, x *exchange) (key []byte, from int, ok bool) {
 	if k.tag != nil {
 		to = k.appendTag(to, x)
 	}
-	to = append(to, k.prefix...)
-	if k.secret != nil && len(k.parts) > 0 {
-		return k.secret.append(append(append(to, '|'), secretText...), x.values)
+	to = append(to, k.name...)
+	from = len(to)
+	if len(k.parts) > 0 {
+		from--
 	}
-	if len(to)-start+len(x.values) > store.MaxKey {
-		sum := sha256.Sum256(x.values)
-		return hex.AppendEncode(append(append(to, '|'), longText...), sum[:])
+	for i := range k.parts {
+		if i > 0 {
+			to = append(to, '|')
+		}
+		before := len(to)
+		if p := &k.parts[i]; p.kind == ipPart {
+			to = appendIP(to, x.ip, p.bits) // without a detour
+		} else {
+			to = appendEscaped(to, p.value(x))
+		}
+		if len(to) == before {
+			if !k.shared {
+				return to, from, false
+			}
+			to = append(to, missingText...)
+		}
 	}
-	return append(to, x.values...)
+	return to, from, true
+}
+
+// hide puts the hash of the values, which begin at from, in their place.
+func (k *keyMaker) hide(key []byte, from int) []byte {
+	if k.secret != nil {
+		sum := k.secret.sum(key[from:])
+		return hex.AppendEncode(append(append(key[:from], '|'), secretText...), sum[:])
+	}
+	sum := sha256.Sum256(key[from:])
+	return hex.AppendEncode(append(append(key[:from], '|'), longText...), sum[:])
 }
 
 // appendTag appends the tag in braces. What it looks like depends on the value alone,
@@ -193,13 +198,14 @@ func (k *keyMaker) key(to []byte, x *exchange) []byte {
 func (k *keyMaker) appendTag(to []byte, x *exchange) []byte {
 	to = append(to, '{')
 	tag := len(to)
-	to, ok := k.tag.append(to, x)
+	value := k.tag.value(x)
+	to = appendEscaped(to, value)
 	switch {
-	case !ok:
+	case value == "":
 		to = append(to, missingText...)
 	case k.secret != nil:
-		x.text = append(x.text[:0], to[tag:]...)
-		to = k.secret.append(append(to[:tag], secretText...), x.text)
+		sum := k.secret.sum(to[tag:])
+		to = hex.AppendEncode(append(to[:tag], secretText...), sum[:])
 	case len(to)-tag > maxTag:
 		sum := sha256.Sum256(to[tag:])
 		to = hex.AppendEncode(append(to[:tag], longText...), sum[:])
@@ -237,23 +243,26 @@ func TagOf(key string) string {
 // secret hashes with a key of its own, so that nobody without it can find out whom a
 // hash stands for by trying names.
 type secret struct {
-	pool sync.Pool // of hash.Hash
+	pool sync.Pool // of *hmacState
+}
+
+type hmacState struct {
+	hash  hash.Hash
+	whole []byte
 }
 
 // secretBytes of a hash are kept.
 const secretBytes = 16
 
-// append appends the hash of values as text.
-func (s *secret) append(to, values []byte) []byte {
-	h := s.pool.Get().(hash.Hash)
+// sum returns the hash of values.
+func (s *secret) sum(values []byte) (sum [secretBytes]byte) {
+	h := s.pool.Get().(*hmacState)
 	defer s.pool.Put(h)
-	h.Reset()
-	h.Write(values)
-	at := len(to)
-	to = h.Sum(to)
-	var sum [secretBytes]byte
-	copy(sum[:], to[at:])
-	return hex.AppendEncode(to[:at], sum[:])
+	h.hash.Reset()
+	h.hash.Write(values)
+	h.whole = h.hash.Sum(h.whole[:0])
+	copy(sum[:], h.whole)
+	return sum
 }
 
 // parsePart reads a part of a key. reason tells what is wrong with it.

@@ -82,6 +82,19 @@ func TestKeyVariableOfTheFirstPathThatFits(t *testing.T) {
 	}
 }
 
+// TestKeysShowWhatTheyAre: nothing in a key can forge what stands beside it in a log.
+func TestKeysShowWhatTheyAre(t *testing.T) {
+	set := compiled(t, rule.Config{Rules: []rule.Rule{{Name: "r", Key: []string{"user"}}}})
+	for user, want := range map[string]string{
+		"a\u0085b": "a%C2%85b", "a\u009bb": "a%C2%9Bb", "\u202eann": "%E2%80%AEann", "a\u2066b": "a%E2%81%A6b", "a\u200bb": "a%E2%80%8Bb",
+		"a\u2028b": "a%E2%80%A8b", "a\ufeffb": "a%EF%BB%BFb", "é": "é", "日本": "日本", "a b": "a b", "\ufffd": "\ufffd",
+	} {
+		if got := key(t, set, rule.Request{User: user}); got != "r|"+want {
+			t.Errorf("%q: got %q, want %q", user, got, "r|"+want)
+		}
+	}
+}
+
 func TestKeyWithoutParts(t *testing.T) {
 	set := compiled(t, rule.Config{Rules: []rule.Rule{{Name: "all/of.it"}}})
 	if got := key(t, set, full); got != "all/of.it" {

@@ -1,16 +1,26 @@
 package rule
 
 import (
-	"math/bits"
+	"bytes"
+	"hash/maphash"
+	"math"
 	"slices"
 	"strings"
 )
 
-// keyTable finds the first entry of a list of keys that a key fits. Entries without
-// wildcards are found in one step, however many there are.
+// keyTable finds the first entry of a list of keys that a key fits. There is one map
+// for each set of parts that entries leave open, so that it takes one step for each of
+// those, however many entries there are.
 type keyTable struct {
 	exact map[string]int // number of the first entry with that key
-	wild  []wildKey      // in order
+	wild  []wildTable    // those with the lowest entries first
+}
+
+// wildTable holds the entries that have a * in the same parts.
+type wildTable struct {
+	open   []bool // by number of the part
+	lowest int    // entry in it
+	byHash map[uint64][]wildKey
 }
 
 type wildKey struct {
@@ -18,104 +28,130 @@ type wildKey struct {
 	parts []string // escaped; "*" stands for any
 }
 
+// anyValue is the value of a part that stands for all.
+const anyValue = "*"
+
 // add adds escaped values as a key of an entry. Entries come in order.
 func (t *keyTable) add(entry int, values []string) {
-	if contains(values, "*") {
-		t.wild = append(t.wild, wildKey{entry, values})
+	if slices.Contains(values, anyValue) {
+		t.addWild(wildKey{entry, values})
 		return
 	}
 	if t.exact == nil {
 		t.exact = map[string]int{}
 	}
-	key := "|" + strings.Join(values, "|")
+	key := joinKey(values)
 	if _, ok := t.exact[key]; !ok {
 		t.exact[key] = entry
 	}
 }
 
+func joinKey(values []string) string { return "|" + strings.Join(values, "|") }
+
+func (t *keyTable) addWild(w wildKey) {
+	open := openParts(w.parts)
+	i := slices.IndexFunc(t.wild, func(o wildTable) bool { return slices.Equal(o.open, open) })
+	if i < 0 {
+		i = len(t.wild)
+		t.wild = append(t.wild, wildTable{open: open, lowest: w.entry, byHash: map[uint64][]wildKey{}})
+	}
+	table := &t.wild[i]
+	hash := uint64(0)
+	for n, value := range w.parts {
+		if !open[n] {
+			hash = mixPart(hash, value)
+		}
+	}
+	table.byHash[hash] = append(table.byHash[hash], w)
+}
+
+func openParts(values []string) []bool {
+	open := make([]bool, len(values))
+	for i, value := range values {
+		open[i] = value == anyValue
+	}
+	return open
+}
+
+var partSeed = maphash.MakeSeed()
+
+// mixPart adds a part to the hash of those before it.
+func mixPart(hash uint64, value string) uint64 {
+	return hash*fnvPrime + maphash.String(partSeed, value)
+}
+
 func (t *keyTable) empty() bool { return t.exact == nil && t.wild == nil }
 
-// covering returns the number of an entry that whoever fits the values fits too, or -1.
+// covering returns the number of the first entry that whoever fits the values fits
+// too, or -1.
 func (t *keyTable) covering(values []string) int {
-	if entry, ok := t.exact["|"+strings.Join(values, "|")]; ok {
-		return entry
-	}
-	for _, w := range t.wild {
-		if slices.EqualFunc(w.parts, values, partCovers) {
-			return w.entry
+	return t.find([]byte(joinKey(values)))
+}
+
+// all returns the number of the first entry that every key fits, or -1.
+func (t *keyTable) all() int {
+	for i := range t.wild {
+		if w := &t.wild[i]; !slices.Contains(w.open, false) {
+			return w.lowest
 		}
 	}
 	return -1
 }
 
-func partCovers(a, b string) bool { return a == "*" || a == b }
-
-// find returns the number of the first entry that the key in x fits, or -1.
-func (t *keyTable) find(x *exchange) int {
-	first := -1
+// find returns the number of the first entry that the values of a key fit, or -1.
+func (t *keyTable) find(values []byte) int {
+	first := math.MaxInt
 	if t.exact != nil {
-		if entry, ok := t.exact[string(x.values)]; ok {
+		if entry, ok := t.exact[string(values)]; ok {
 			first = entry
 		}
 	}
 	for i := range t.wild {
 		w := &t.wild[i]
-		if first >= 0 && w.entry > first {
+		if w.lowest >= first {
 			break
 		}
-		if w.fits(x) {
-			return w.entry
-		}
+		first = min(first, w.find(values))
+	}
+	if first == math.MaxInt {
+		return -1
 	}
 	return first
 }
 
-func (w *wildKey) fits(x *exchange) bool {
-	start := int32(1) // after the bar
-	for i, want := range w.parts {
-		if want != "*" && string(x.values[start:x.cuts[i]]) != want {
+// find returns the first entry that the values fit, or the largest number.
+func (t *wildTable) find(values []byte) int {
+	hash, rest := uint64(0), values
+	for _, open := range t.open {
+		var value []byte
+		if value, rest = nextPart(rest); !open {
+			hash = mixPart(hash, textOf(value))
+		}
+	}
+	for _, w := range t.byHash[hash] {
+		if w.fits(values) {
+			return w.entry
+		}
+	}
+	return math.MaxInt
+}
+
+// nextPart cuts the first part off: a bar is always the beginning of one.
+func nextPart(values []byte) (part, rest []byte) {
+	values = values[1:]
+	if end := bytes.IndexByte(values, '|'); end >= 0 {
+		return values[:end], values[end:]
+	}
+	return values, nil
+}
+
+// fits compares part by part.
+func (w *wildKey) fits(values []byte) bool {
+	for _, want := range w.parts {
+		var value []byte
+		if value, values = nextPart(values); want != anyValue && string(value) != want {
 			return false
 		}
-		start = x.cuts[i] + 1
 	}
 	return true
-}
-
-// wholeRollout is the share of all keys.
-const wholeRollout = 1_000_000
-
-// rolledOut reports whether the key is one of those for which the rule is enforced.
-// All instances agree on it, and a larger share holds all keys of a smaller one.
-func (c *Compiled) rolledOut(values []byte) bool {
-	if c.rollout == wholeRollout {
-		return true
-	}
-	hash := c.rolloutSeed
-	for _, b := range values {
-		hash = (hash ^ uint64(b)) * fnvPrime
-	}
-	place, _ := bits.Mul64(mix(hash), wholeRollout)
-	return place < c.rollout
-}
-
-const (
-	fnvOffset = 14695981039346656037
-	fnvPrime  = 1099511628211
-)
-
-// rolloutSeed begins the hash with the rule's name, so that it is not always the
-// same clients that come first.
-func rolloutSeed(name string) uint64 {
-	hash := uint64(fnvOffset)
-	for i := range len(name) {
-		hash = (hash ^ uint64(name[i])) * fnvPrime
-	}
-	return hash
-}
-
-// mix spreads what differs in the low bits over all of them.
-func mix(h uint64) uint64 {
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
 }

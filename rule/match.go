@@ -1,21 +1,24 @@
 package rule
 
 import (
+	"net/http"
 	"net/netip"
 	"slices"
 	"unsafe"
+
+	"github.com/sluice-limiter/sluice/store"
 )
 
 // Matches is what Match found. Its zero value is ready to use.
 type Matches struct {
 	Hits []Hit
-	// Ambiguous means that the path can be read in more than one way and rules depend
-	// on it: the request is to be refused. Hits is empty then.
+	// Ambiguous means that the path can be read in more than one way and an enforced
+	// rule depends on it: the request is to be refused. That rule is the only hit then.
 	Ambiguous bool
 	Path      string // in canonical form
 
 	exchange exchange
-	found    []candidate
+	found    []lead
 	keys     []byte
 }
 
@@ -27,12 +30,18 @@ type Hit struct {
 	Limits   *Limits // the rule's, or those of an override
 	Cost     int64
 	Enforced bool // false: everything is shadow, by mode or rollout
-	Denied   bool // a part of the key is missing and the rule denies that: Key is empty
+	// Denied means that the rule denies the request without a look at its limits, and
+	// Key is empty: a part of the key is missing, or the path is ambiguous.
+	Denied    bool
+	Ambiguous bool // the latter
 }
 
 // KeyText returns the key as text, without copying it: it changes when the Matches is
 // used again, so that whoever keeps it has to clone it.
-func (h *Hit) KeyText() string { return unsafe.String(unsafe.SliceData(h.Key), len(h.Key)) }
+func (h *Hit) KeyText() string { return textOf(h.Key) }
+
+// textOf returns bytes as text, without copying them.
+func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // exchange is a request while it is matched: what of it was worked out, and buffers.
 type exchange struct {
@@ -46,11 +55,11 @@ type exchange struct {
 
 	headers []headerValue // by slot
 	round   uint64        // tells fresh values from those of earlier requests
+	asked   []int32       // slots of those that were asked for
+	shown   shown
 
-	nodes   []*node // to be visited
-	numbers []*int
-	values  []byte  // the parts of a key
-	cuts    []int32 // where each ends
+	nodes   []int32 // to be visited
+	numbers []int32 // that a table of a rule has found
 	text    []byte
 }
 
@@ -61,14 +70,28 @@ type headerValue struct {
 
 // header returns the first value of a header field. It is asked for only once.
 func (x *exchange) header(slot int) string {
-	h := &x.headers[slot]
-	if h.round != x.round {
-		h.round, h.value = x.round, ""
-		if x.request.Header != nil {
-			h.value = x.request.Header.Get(x.core.headers[slot])
-		}
+	if h := &x.headers[slot]; h.round == x.round {
+		return h.value
 	}
-	return h.value
+	return x.ask(slot)
+}
+
+func (x *exchange) ask(slot int) string {
+	value := ""
+	name := x.core.headers[slot]
+	switch header := x.request.Header.(type) {
+	case nil:
+	case http.Header:
+		// The name is canonical already, so that Get would spend its time for nothing.
+		if values := header[name]; len(values) > 0 {
+			value = values[0]
+		}
+	default:
+		value = header.Get(name)
+	}
+	x.headers[slot] = headerValue{value, x.round}
+	x.asked = append(x.asked, int32(slot))
+	return value
 }
 
 // begin reads r. It reports whether its path is ambiguous.
@@ -82,18 +105,40 @@ func (x *exchange) begin(c *core, r *Request) (ambiguous bool) {
 	if c.needsHost {
 		x.host = canonicalHost(r.Host)
 	}
-	x.path, x.ends, ambiguous = canonicalPath(r.Path, c.config.Paths.FoldCase, x.ends)
+	var canonical bool
+	if x.ends, canonical = scanPath(r.Path, c.foldPaths, x.ends[:0]); canonical {
+		x.path = r.Path
+		return false
+	}
+	x.path, x.ends, ambiguous = canonicalPath(r.Path, c.foldPaths, x.ends)
 	return ambiguous
 }
 
 // end lets go of the request.
 func (x *exchange) end() {
 	x.request, x.core, x.host = nil, nil, ""
-	for i := range x.headers {
-		if x.headers[i].round == x.round {
-			x.headers[i].value = ""
-		}
+	for _, slot := range x.asked {
+		x.headers[slot].value = ""
 	}
+	x.asked = x.asked[:0]
+	if x.shown.read {
+		x.shown = shown{}
+	}
+}
+
+// shown is a request as conditions see it.
+type shown struct {
+	Request
+	read bool
+}
+
+// show returns the request with its path and address as rules take them.
+func (x *exchange) show() *Request {
+	if !x.shown.read {
+		x.shown = shown{*x.request, true}
+		x.shown.Path, x.shown.IP = x.path, x.ip
+	}
+	return &x.shown.Request
 }
 
 // Match finds the rules for r that are not off, with key, cost and limits of each,
@@ -102,11 +147,16 @@ func (x *exchange) end() {
 func (s *Set) Match(r *Request, m *Matches) {
 	x := &m.exchange
 	m.Hits, m.keys, m.found = m.Hits[:0], m.keys[:0], m.found[:0]
-	m.Ambiguous = x.begin(s.core, r) && s.refuseAmbiguous
+	m.Ambiguous = false
+	odd := x.begin(s.core, r)
 	m.Path = x.path
-	if !m.Ambiguous {
-		m.found = s.root.collect(x, m.found)
-		sortFound(m.found)
+	if odd && s.refuseAmbiguous {
+		s.matchAmbiguous(m)
+	} else {
+		m.found = s.nodes[0].collect(x, m.found)
+		if !slices.IsSorted(m.found) {
+			sortFound(m.found)
+		}
 		for i, c := range m.found {
 			if i == 0 || c.rule() != m.found[i-1].rule() {
 				s.hit(c, m)
@@ -117,7 +167,7 @@ func (s *Set) Match(r *Request, m *Matches) {
 }
 
 // sortFound sorts a list that is mostly short.
-func sortFound(found []candidate) {
+func sortFound(found []lead) {
 	if len(found) > 12 {
 		slices.Sort(found)
 		return
@@ -130,31 +180,45 @@ func sortFound(found []candidate) {
 }
 
 // hit adds a rule to the hits if it applies.
-func (s *Set) hit(found candidate, m *Matches) {
+func (s *Set) hit(found lead, m *Matches) {
 	x, c := &m.exchange, s.rules[found.rule()]
-	if c.failing(x, found) != fits || c.exempt(x) != noField {
+	x.pattern = 0
+	if open := c.asks &^ found.proven(); open != 0 && c.failing(x, open) != fits {
 		return
 	}
-	if !c.key.values(x) {
+	if c.exempts && c.exempt(x) != fits {
+		return
+	}
+	start := len(m.keys)
+	key, from, ok := c.key.appendKey(m.keys, x)
+	limits, enforced := s.limits[found.rule()].base, c.enforces
+	if !ok {
 		if c.Missing == MissingDeny {
-			m.Hits = append(m.Hits, Hit{Rule: c, Limits: s.limits[c.Index].base, Cost: c.costOf(x), Enforced: c.Mode == Enforce && c.rollout == wholeRollout, Denied: true})
+			m.Hits = append(m.Hits, Hit{Rule: c, Limits: limits, Cost: c.costOf(x), Enforced: enforced && c.rollout == wholeRollout, Denied: true})
 		}
 		return
 	}
-	if !c.skipKeys.empty() && c.skipKeys.find(x) >= 0 {
-		return
+	if c.picks {
+		if limits, enforced = s.pick(c, key[from:]); limits == nil {
+			return
+		}
 	}
-	limits := s.limits[c.Index].base
-	if !c.overrides.empty() {
-		limits = s.limits[c.Index].find(c.overrides.find(x))
+	if c.hashes || len(key)-start > store.MaxKey {
+		key = c.key.hide(key, from)
 	}
-	start := len(m.keys)
-	m.keys = c.key.key(m.keys, x)
-	m.Hits = append(m.Hits, Hit{
-		Rule:     c,
-		Key:      m.keys[start:len(m.keys):len(m.keys)],
-		Limits:   limits,
-		Cost:     c.costOf(x),
-		Enforced: c.Mode == Enforce && c.rolledOut(x.values),
-	})
+	m.keys = key
+	n := len(m.Hits)
+	m.Hits = slices.Grow(m.Hits, 1)[:n+1]
+	h := &m.Hits[n] // its fields are set one by one, all of them: that spares a copy
+	h.Rule, h.Key, h.Limits = c, key[start:len(key):len(key)], limits
+	h.Cost, h.Enforced, h.Denied, h.Ambiguous = c.costOf(x), enforced, false, false
+}
+
+// pick returns the limits of a key and whether they are enforced; no limits if the
+// key is exempt.
+func (s *Set) pick(c *Compiled, values []byte) (limits *Limits, enforced bool) {
+	if c.skipKeys.find(values) >= 0 {
+		return nil, false
+	}
+	return s.limits[c.Index].find(c.overrides.find(values)), c.enforces && c.rolledOut(values)
 }

@@ -1,6 +1,7 @@
 package rule_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -73,6 +74,7 @@ func TestMatchFields(t *testing.T) {
 		"empty":                  {rule.Match{}, true},
 		"method":                 {rule.Match{Methods: []string{"GET", "POST"}}, true},
 		"another method":         {rule.Match{Methods: []string{"GET"}}, false},
+		"HEAD is no POST":        {rule.Match{Methods: []string{"HEAD"}}, false},
 		"host":                   {rule.Match{Hosts: []string{"api.example.com"}}, true},
 		"host, upper case":       {rule.Match{Hosts: []string{"API.Example.com"}}, true},
 		"host, wildcard":         {rule.Match{Hosts: []string{"*.example.com"}}, true},
@@ -117,6 +119,54 @@ func TestMatchFields(t *testing.T) {
 		})
 	}
 }
+
+// TestHead: what is for GET is for HEAD.
+func TestHead(t *testing.T) {
+	rules := []rule.Rule{
+		{Name: "get", Match: rule.Match{Methods: []string{"POST", "GET"}}},
+		{Name: "head", Match: rule.Match{Methods: []string{"HEAD"}}},
+		{Name: "post", Match: rule.Match{Methods: []string{"POST"}}},
+	}
+	set := compiled(t, rule.Config{Rules: rules})
+	for method, want := range map[string]string{"GET": "get", "HEAD": "get head", "POST": "get post"} {
+		if got := names(set, rule.Request{Method: method}); got != want {
+			t.Errorf("%s: got %q, want %q", method, got, want)
+		}
+	}
+	if got := set.Rules()[0].Match.Methods; len(got) != 2 {
+		t.Errorf("the rule has become %v", got)
+	}
+}
+
+// TestHostWithADot: the index and the explanation agree on a host that begins with a
+// dot.
+func TestHostWithADot(t *testing.T) {
+	set := compiled(t, rule.Config{Rules: []rule.Rule{{Name: "r", Match: rule.Match{Hosts: []string{"*.b.com"}}}}})
+	r := rule.Request{Host: ".b.com"}
+	if names(set, r) != "r" || !set.Explain(&r)[0].Matches {
+		t.Errorf("matches %q, explained as %+v", names(set, r), set.Explain(&r)[0])
+	}
+}
+
+// TestManyHeaders: rules by a thousand header fields, of which a request has few.
+func TestManyHeaders(t *testing.T) {
+	var config rule.Config
+	for i := range 1000 {
+		config.Rules = append(config.Rules, rule.Rule{
+			Name: fmt.Sprint("r", i), Match: rule.Match{Headers: map[string]string{fmt.Sprint("X-", i): []string{"*", "1"}[i%2]}},
+		})
+	}
+	set := compiled(t, config)
+	header := http.Header{"X-7": {"1"}, "X-8": {"", "1"}, "X-9": {}, "X-10": {"2"}, "Accept": {"1"}}
+	for name, h := range map[string]rule.Getter{"http.Header": header, "other": getter{header}} {
+		if got := names(set, rule.Request{Header: h}); got != "r7 r10" {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}
+
+// getter hides what a header is.
+type getter struct{ rule.Getter }
 
 func TestMatchOrderAndAll(t *testing.T) {
 	set := compiled(t, rule.Config{Rules: []rule.Rule{

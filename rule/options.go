@@ -7,11 +7,15 @@ import (
 	"time"
 )
 
-// Option sets up Compile and Validate.
+// Option sets up Compile, Validate and Check.
 type Option func(*compiler)
 
 // Conditions lets rules have When expressions: compile turns the text of one into
-// what tells whether a request fits.
+// what tells whether a request fits. That is given a request whose path is in
+// canonical form, so that no other spelling is a way round, and must not keep it.
+//
+// A rule whose expression has the word path in it depends on the path: for a path that
+// is ambiguous the expression is not asked. See [Paths].
 func Conditions(compile func(text string) (func(*Request) bool, error)) Option {
 	return func(c *compiler) { c.conditions = compile }
 }
@@ -26,7 +30,7 @@ func HashKey(key []byte) Option {
 		}
 		key = slices.Clone(key)
 		c.secret = &secret{}
-		c.secret.pool.New = func() any { return hmac.New(sha256.New, key) }
+		c.secret.pool.New = func() any { return &hmacState{hash: hmac.New(sha256.New, key)} }
 	}
 }
 

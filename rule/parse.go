@@ -21,7 +21,7 @@ func ParseJSON(data []byte) (Config, error) {
 	p := &parser{}
 	var config Config
 	if !json.Valid(data) {
-		p.fault("", "", "%v", json.Unmarshal(data, new(any)))
+		p.broken(data, "", json.Unmarshal(data, new(any)))
 	} else {
 		p.value(data, reflect.ValueOf(&config).Elem(), "")
 	}
@@ -44,6 +44,17 @@ func (p *parser) fault(path, hint, reason string, args ...any) {
 		f.Field = strings.TrimPrefix(field, ".")
 	}
 	p.findings = append(p.findings, f)
+}
+
+// broken reports what is no JSON, and where.
+func (p *parser) broken(data []byte, path string, err error) {
+	place := ""
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		read := data[:min(max(syntax.Offset-1, 0), int64(len(data)))]
+		place = fmt.Sprintf("line %d, column %d: ", 1+bytes.Count(read, []byte("\n")), len(read)-bytes.LastIndexByte(read, '\n'))
+	}
+	p.fault(path, "look there for a comma, quote or bracket too many or too few", "%s%v", place, err)
 }
 
 // nameRules adds the names of rules, as far as they could be read.
@@ -77,15 +88,18 @@ func (p *parser) value(data []byte, v reflect.Value, path string) {
 func (p *parser) leaf(data []byte, v reflect.Value, path string) {
 	err := json.Unmarshal(data, v.Addr().Interface())
 	var limit *sluice.LimitError
+	var read *readError
 	var mismatch *json.UnmarshalTypeError
 	switch {
 	case err == nil:
 	case errors.As(err, &limit):
-		p.fault(path, limit.Hint, "%q: %s: %s", limit.Limit, limit.Field, limit.Reason)
+		p.fault(path, limitHint(limit), "%q: %s: %s", limit.Limit, limit.Field, limit.Reason)
+	case errors.As(err, &read):
+		p.fault(path, read.hint, "%s", read.reason)
 	case errors.As(err, &mismatch):
 		p.fault(path, "write "+wanted(v), "a %s does not fit here", mismatch.Value)
 	default:
-		p.fault(path, "", "%v", err)
+		p.fault(path, "write "+wanted(v), "%v", err)
 	}
 }
 
@@ -114,6 +128,9 @@ func (p *parser) object(data []byte, v reflect.Value, path string) {
 			continue
 		}
 		p.value(raw, v.Field(i), join(path, name))
+		if v.Type() == reflect.TypeFor[Cost]() && string(raw) == "0" {
+			p.fault(join(path, name), errNoCost.hint, "%s", errNoCost.reason)
+		}
 	}
 }
 
@@ -131,7 +148,7 @@ func (p *parser) entries(data []byte, v reflect.Value, path string) {
 func (p *parser) list(data []byte, v reflect.Value, path string) {
 	var raws []json.RawMessage
 	if err := json.Unmarshal(data, &raws); err != nil {
-		p.fault(path, "", "%v", err)
+		p.broken(data, path, err)
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(raws), len(raws)))
@@ -157,7 +174,7 @@ func (p *parser) members(data []byte, path string) func(func(string, json.RawMes
 				err = d.Decode(&raw)
 			}
 			if err != nil && !errors.Is(err, io.EOF) {
-				p.fault(path, "", "%v", err)
+				p.broken(data, path, err)
 				return
 			}
 			if seen[name] {

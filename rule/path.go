@@ -2,6 +2,7 @@ package rule
 
 import (
 	"bytes"
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,8 +10,9 @@ import (
 
 // Paths are compared in one form, the canonical one: percent escapes decoded once,
 // no empty segment, no "." and "..", no slash at the end, and case folded if that is
-// asked for. A literal percent sign alone stays written as %25, so that the form of a
-// form is itself, and what a client escaped twice never becomes a dot or a slash.
+// asked for. A literal percent sign, question mark or number sign alone stays escaped,
+// so that the form of a form is itself, and what a client escaped twice never becomes
+// a dot or a slash.
 
 // kinds of bytes in a path.
 const (
@@ -20,6 +22,14 @@ const (
 	highByte    // part of UTF-8
 	percentByte // an escape
 	oddByte     // servers read it in different ways
+	cutByte     // the path ends there
+)
+
+// The escapes that stay.
+const (
+	percentEscape  = "%25"
+	questionEscape = "%3f" // in lower case, which folding does not change
+	numberEscape   = "%23"
 )
 
 var pathBytes = func() (kinds [256]uint8) {
@@ -35,6 +45,8 @@ var pathBytes = func() (kinds [256]uint8) {
 			kinds[c] = percentByte
 		case c == '\\' || c == ';' || c == 0:
 			kinds[c] = oddByte
+		case c == '?' || c == '#':
+			kinds[c] = cutByte
 		}
 	}
 	return kinds
@@ -43,12 +55,49 @@ var pathBytes = func() (kinds [256]uint8) {
 // scanPath reports whether p is canonical already, and appends to ends where each of
 // its segments ends.
 func scanPath(p string, fold bool, ends []int32) ([]int32, bool) {
-	if len(p) == 0 || p[0] != '/' {
-		return ends, false
+	if len(p) < 2 || p[0] != '/' {
+		return ends, p == "/"
 	}
-	if len(p) == 1 {
-		return ends, true
+	start, before := 1, len(ends)
+	for i := 0; i < len(p); i += 8 {
+		w, slashes := uint64(0), uint64(0)
+		switch {
+		case len(p)-i >= 8:
+			w = word(p[i:])
+			slashes = equal(w, '/')
+		case len(p) >= 8: // the last eight bytes, of which some have been seen
+			w = word(p[len(p)-8:])
+			slashes = equal(w, '/') >> (8 * (8 - (len(p) - i)))
+		default:
+			w = shortWord(p)
+			slashes = equal(w, '/')
+		}
+		if oddInPath(w)&marks != 0 || fold && upper(w)&marks != 0 {
+			return scanOddPath(p, fold, ends[:before])
+		}
+		if i == 0 {
+			slashes &= slashes - 1 // not the one at the beginning
+		}
+		for ; slashes != 0; slashes &= slashes - 1 {
+			at := i + bits.TrailingZeros64(slashes)/8
+			if vanishes(p[start:at]) {
+				return ends, false
+			}
+			ends = append(ends, int32(at))
+			start = at + 1
+		}
 	}
+	return append(ends, int32(len(p))), !vanishes(p[start:])
+}
+
+// oddInPath gives marks if there are bytes that have to be looked at one by one, or
+// may be: percent and number signs and NUL are among those below the hyphen.
+func oddInPath(w uint64) uint64 {
+	return w | below(w, '-') | has(w, '\\') | has(w, ';') | has(w, '?')
+}
+
+// scanOddPath is scanPath for a path of two bytes or more with some that are odd.
+func scanOddPath(p string, fold bool, ends []int32) ([]int32, bool) {
 	start, high := 1, false
 	for i := 1; i < len(p); i++ {
 		switch pathBytes[p[i]] {
@@ -65,10 +114,10 @@ func scanPath(p string, fold bool, ends []int32) ([]int32, bool) {
 		case highByte:
 			high = true
 		case percentByte:
-			if !strings.HasPrefix(p[i:], "%25") {
+			if !staysEscaped(p[i:]) {
 				return ends, false
 			}
-		case oddByte:
+		case oddByte, cutByte:
 			return ends, false
 		}
 	}
@@ -76,6 +125,11 @@ func scanPath(p string, fold bool, ends []int32) ([]int32, bool) {
 		return ends, false
 	}
 	return append(ends, int32(len(p))), true
+}
+
+// staysEscaped reports whether p begins with an escape that stays.
+func staysEscaped(p string) bool {
+	return strings.HasPrefix(p, percentEscape) || strings.HasPrefix(p, questionEscape) || strings.HasPrefix(p, numberEscape)
 }
 
 // vanishes reports whether a segment is not there in canonical form.
@@ -93,7 +147,9 @@ func canonicalPath(p string, fold bool, ends []int32) (path string, _ []int32, a
 	if p == "*" { // OPTIONS for the server as a whole is no path
 		return p, ends[:0], false
 	}
+	p, fragment := cutPath(p)
 	p, ambiguous = pathOf(p)
+	ambiguous = ambiguous || fragment
 	if ends, ok := scanPath(p, fold, ends[:0]); ok {
 		return p, ends, ambiguous
 	}
@@ -109,6 +165,16 @@ func canonicalPath(p string, fold bool, ends []int32) (path string, _ []int32, a
 	resolved, above := resolvePath(decoded)
 	path = string(resolved)
 	return path, segmentEnds(path, ends[:0]), ambiguous || odd || above
+}
+
+// cutPath cuts a query off, and a fragment. That is not to be sent, and some servers
+// take it for a part of the path.
+func cutPath(p string) (path string, fragment bool) {
+	end := strings.IndexAny(p, "?#")
+	if end < 0 {
+		return p, false
+	}
+	return p[:end], p[end] == '#'
 }
 
 // pathOf cuts a request target to its path: the absolute form of proxies has a
@@ -157,7 +223,13 @@ func decodePath(to []byte, p string) (_ []byte, odd bool) {
 		}
 		switch {
 		case c == '%':
-			to = append(to, "%25"...)
+			to = append(to, percentEscape...)
+			continue
+		case c == '?':
+			to = append(to, questionEscape...)
+			continue
+		case c == '#':
+			to = append(to, numberEscape...)
 			continue
 		case pathBytes[c] == oddByte, c == '/' && escaped:
 			odd = true

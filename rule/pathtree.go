@@ -8,6 +8,7 @@ type pattern struct {
 	text     string // canonical, with the names of variables
 	segments []string
 	names    []string // of the variables; "" where the segment is literal
+	literal  bool     // there are no variables
 	below    bool
 }
 
@@ -30,19 +31,16 @@ func (p *pattern) shape() string {
 }
 
 // exact returns the only path that the pattern matches, if there is only one.
-func (p *pattern) exact() (string, bool) {
-	for _, name := range p.names {
-		if name != "" {
-			return "", false
-		}
-	}
-	return p.text, !p.below
-}
+func (p *pattern) exact() (string, bool) { return p.text, p.literal && !p.below }
 
 // matches reports whether a canonical path with segments that end at ends fits.
 func (p *pattern) matches(path string, ends []int32) bool {
-	if len(ends) < len(p.segments) || len(ends) > len(p.segments) && !p.below || path == "*" {
+	n := len(p.segments)
+	if len(ends) < n || len(ends) > n && !p.below || path == "*" {
 		return false
+	}
+	if p.literal {
+		return n == 0 || path[:ends[n-1]] == p.text
 	}
 	for i, s := range p.segments {
 		if p.names[i] == "" && segmentAt(path, ends, i) != s {
@@ -62,91 +60,103 @@ func (p *pattern) variable(name string) int {
 	return -1
 }
 
-// pathTree finds all patterns that a path matches, by walking down its segments.
-type pathTree[T any] struct {
-	exact map[string]*T // of patterns without variables, by the whole path
-	root  pathNode[T]
+// pathTree finds the numbers, above 0, of all patterns that a path matches, by walking
+// down its segments.
+type pathTree struct {
+	exact textTable // of patterns without variables, by the whole path
+	nodes []pathNode
 }
 
-type pathNode[T any] struct {
-	literal  map[string]*pathNode[T]
-	variable *pathNode[T]
-	here     *T // of the pattern that ends here
-	below    *T // of the pattern for this and everything below
+// pathNode is a place in the tree. Its children are numbers of others; no child is
+// the root, so that 0 is none.
+type pathNode struct {
+	literal  textTable
+	variable int32
+	here     int32 // of the pattern that ends here
+	below    int32 // of the pattern for this and everything below
 }
 
-// add puts a value at a pattern. A second value replaces the first.
-func (t *pathTree[T]) add(p *pattern, value *T) {
+// add puts a number at a pattern, in place of the one that is there.
+func (t *pathTree) add(p *pattern, number int32) {
 	if path, ok := p.exact(); ok {
-		if t.exact == nil {
-			t.exact = map[string]*T{}
-		}
-		t.exact[path] = value
+		t.exact.add(path, number)
 		return
 	}
-	n := &t.root
+	if t.nodes == nil {
+		t.nodes = make([]pathNode, 1)
+	}
+	at := int32(0)
 	for i, s := range p.segments {
-		n = n.child(s, p.names[i] != "")
+		at = t.child(at, s, p.names[i] != "")
 	}
 	if p.below {
-		n.below = value
+		t.nodes[at].below = number
 	} else {
-		n.here = value
+		t.nodes[at].here = number
 	}
 }
 
-func (n *pathNode[T]) child(segment string, variable bool) *pathNode[T] {
+// child returns the place of a segment under another place, which it may make.
+func (t *pathTree) child(at int32, segment string, variable bool) int32 {
+	n, fresh := &t.nodes[at], int32(len(t.nodes))
+	child := n.variable
+	if !variable {
+		child = n.literal.find(segment)
+	}
+	if child != 0 {
+		return child
+	}
 	if variable {
-		if n.variable == nil {
-			n.variable = &pathNode[T]{}
-		}
-		return n.variable
+		n.variable = fresh
+	} else {
+		n.literal.add(segment, fresh)
 	}
-	if n.literal == nil {
-		n.literal = map[string]*pathNode[T]{}
-	}
-	if n.literal[segment] == nil {
-		n.literal[segment] = &pathNode[T]{}
-	}
-	return n.literal[segment]
+	t.nodes = append(t.nodes, pathNode{})
+	return fresh
 }
 
-// find appends the values of all patterns that the canonical path matches.
-func (t *pathTree[T]) find(path string, ends []int32, to []*T) []*T {
+// find appends the numbers of all patterns that the canonical path matches.
+func (t *pathTree) find(path string, ends, to []int32) []int32 {
 	if path == "*" {
 		return to
 	}
-	if value, ok := t.exact[path]; ok {
-		to = append(to, value)
+	if t.exact.used > 0 {
+		if number := t.exact.find(path); number != 0 {
+			to = append(to, number)
+		}
 	}
-	return t.root.find(path, ends, 0, to)
+	if len(t.nodes) > 0 {
+		to = t.descend(0, path, ends, 0, to)
+	}
+	return to
 }
 
-func (n *pathNode[T]) find(path string, ends []int32, depth int, to []*T) []*T {
+// descend goes on at a place, with the segment of that number.
+func (t *pathTree) descend(place int32, path string, ends []int32, depth int, to []int32) []int32 {
 	for {
-		if n.below != nil {
+		n := &t.nodes[place]
+		if n.below != 0 {
 			to = append(to, n.below)
 		}
-		if depth == len(ends) {
-			if n.here != nil {
+		if depth >= len(ends) {
+			if n.here != 0 {
 				to = append(to, n.here)
 			}
 			return to
 		}
-		var next *pathNode[T]
-		if n.literal != nil {
-			next = n.literal[segmentAt(path, ends, depth)]
+		place = n.variable
+		if n.literal.used > 0 {
+			if literal := n.literal.find(segmentAt(path, ends, depth)); literal != 0 {
+				if place != 0 {
+					to = t.descend(place, path, ends, depth+1, to)
+				}
+				place = literal
+			}
 		}
-		depth++
-		if next == nil {
-			next = n.variable
-		} else if n.variable != nil {
-			to = n.variable.find(path, ends, depth, to)
-		}
-		if next == nil {
+		if place == 0 {
 			return to
 		}
-		n = next
+		depth++
 	}
 }
 

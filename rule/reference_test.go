@@ -17,7 +17,7 @@ import (
 // The reference tries every rule, in the plainest way.
 
 func refMatches(m rule.Match, r rule.Request) bool {
-	return anyOf(m.Methods, func(s string) bool { return s == r.Method }) &&
+	return anyOf(m.Methods, func(s string) bool { return s == r.Method || s == "GET" && r.Method == "HEAD" }) &&
 		anyOf(m.Hosts, func(s string) bool { return refHost(s, r.Host) }) &&
 		anyOf(m.Paths, func(s string) bool { return refPath(s, r.Path) }) &&
 		anyOf(m.IPs, func(s string) bool { return refIP(s, r.IP) }) &&
@@ -41,7 +41,7 @@ func allOf(tests map[string]string, get func(string) string) bool {
 func refHost(entry, host string) bool {
 	host, _, _ = strings.Cut(strings.ToLower(host), ":")
 	if strings.HasPrefix(entry, "*.") {
-		return strings.HasSuffix(host, entry[1:]) && len(host) >= len(entry)
+		return strings.HasSuffix(host, entry[1:])
 	}
 	return host == entry
 }
@@ -136,7 +136,7 @@ func (d draw) rules(n int) rule.Config {
 		config.Rules = append(config.Rules, rule.Rule{
 			Name: fmt.Sprintf("r%d", i),
 			Match: rule.Match{
-				Methods:    d.some(2, func() string { return pick(d, "GET", "PUT", "POST") }),
+				Methods:    d.some(2, func() string { return pick(d, "GET", "PUT", "POST", "HEAD") }),
 				Hosts:      d.some(12, d.hostEntry),
 				Paths:      d.some(12, func() string { return d.path(true) }),
 				IPs:        d.some(12, d.prefix),
@@ -153,7 +153,7 @@ func (d draw) rules(n int) rule.Config {
 func (d draw) request() rule.Request {
 	value := func() string { return pick(d, "", "1", "2", "3", "4") }
 	r := rule.Request{
-		Method: pick(d, "GET", "PUT", "DELETE"), Host: d.host() + pick(d, "", ":80"), Path: d.path(false), IP: d.ip(),
+		Method: pick(d, "GET", "PUT", "DELETE", "HEAD"), Host: pick(d, "", "", ".") + d.host() + pick(d, "", ":80"), Path: d.path(false), IP: d.ip(),
 		Header: http.Header{"X-A": {value()}, "X-B": {value()}},
 	}
 	if d.IntN(2) == 0 {

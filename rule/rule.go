@@ -50,7 +50,7 @@ type Rule struct {
 // Match says which requests a rule is for. Of the entries of one field any has to
 // fit, and of the fields all. A rule without any matches every request.
 type Match struct {
-	Methods    []string          `json:"methods,omitempty"`
+	Methods    []string          `json:"methods,omitempty"`    // GET is for HEAD too, which servers answer by the same handler
 	Hosts      []string          `json:"hosts,omitempty"`      // api.example.com, or *.example.com for all below it; without port
 	Paths      []string          `json:"paths,omitempty"`      // /login, /users/{id}/orders, or /api/* for /api and all below it
 	Headers    map[string]string `json:"headers,omitempty"`    // * means: has the header
@@ -84,10 +84,12 @@ type Override struct {
 }
 
 // Cost says how much a request takes. In JSON a constant may be a plain number.
-// The first that applies counts: Header, Bytes, Methods, Fixed.
+// The first that applies counts: Header, Bytes, Methods, Fixed. A header that is no
+// number, or 0, makes it Fixed; one that is negative or above 1e15 makes it the most
+// that can be: Max, or 1e15 without that.
 type Cost struct {
 	Fixed   int64            `json:"fixed,omitempty"`   // 1 if not given
-	Methods map[string]int64 `json:"methods,omitempty"` // by method
+	Methods map[string]int64 `json:"methods,omitempty"` // by method; HEAD costs what GET does if it is not named
 	Bytes   int64            `json:"bytes,omitempty"`   // one for every so many bytes of the body, rounded up
 	Header  string           `json:"header,omitempty"`  // a request header with the cost: only if whoever sets it is trusted
 	Max     int64            `json:"max,omitempty"`     // the most that Header or Bytes can make it, and the cost of a body of unknown length
@@ -162,12 +164,18 @@ const (
 // Paths says how paths are read before they are compared. They are always decoded
 // once, freed of dot segments, and of double and trailing slashes; no path at all is
 // the root. What is escaped twice is taken as the text that one decoding leaves:
-// %252e is no dot. A literal percent sign is written %25, in rules too.
+// %252e is no dot. A literal percent sign, question mark or number sign is written
+// %25, %3f or %23, in rules too. What stands after a question mark is no path.
 type Paths struct {
 	// Ambiguous says what happens to a path that servers read in different ways: an
-	// encoded slash or backslash, a backslash, a semicolon, a NUL, text that is not
-	// UTF-8, a broken escape, a ".." above the root, no slash at the beginning. "reject", the default, denies it if any rule depends on
-	// paths; "decode" takes it as decoded.
+	// encoded slash or backslash, a backslash, a semicolon, a NUL, a fragment, text that
+	// is not UTF-8, a broken escape, a ".." above the root, no slash at the beginning.
+	//
+	// "reject", the default, denies it if a rule depends on the path that would apply
+	// but for that: everything else that it asks for fits, the client is not exempt, and
+	// it is enforced. Rules that are not enforced only report it; those that do not
+	// depend on the path (neither by match, nor by key) decide as always. "decode" takes
+	// the path as decoded.
 	Ambiguous string `json:"ambiguous,omitempty"`
 	FoldCase  bool   `json:"fold_case,omitempty"` // /Login is /login
 }

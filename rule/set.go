@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sluice-limiter/sluice"
@@ -18,17 +19,32 @@ type Set struct {
 type core struct {
 	config  Config
 	rules   []*Compiled
-	root    *node
+	nodes   []node   // the index; the first is its root
 	headers []string // names of all header fields that are asked for, by slot
 
 	needsHost       bool
-	refuseAmbiguous bool // paths, that is
+	foldPaths       bool
+	refuseAmbiguous bool  // paths, that is
+	blind           int32 // root of the index for those
 }
 
-// Compiled is one rule, ready.
+// Compiled is one rule, ready. All who use the set share it: it is to be read only.
 type Compiled struct {
 	Rule      // with its defaults filled in
 	Index int // its number in the set
+
+	// What every hit needs stands together.
+	asks      fieldSet // fields that the match has
+	asksBlind fieldSet // those that do not depend on the path
+	byPath    bool     // what it does depends on the path
+	exempts   bool     // by address or header
+	picks     bool     // not all keys are treated alike
+	hashes    bool     // keys are hashed
+	varies    bool     // the cost does
+	enforces  bool     // save where the rollout says otherwise
+	fixedCost int64
+	rollout   uint64
+	key       keyMaker
 
 	methods     []string
 	hosts       hostList
@@ -40,29 +56,39 @@ type Compiled struct {
 	skipIPs     prefixes
 	skipHeaders []headerTest
 	skipKeys    keyTable
-	key         keyMaker
 	overrides   keyTable
 	costSlot    int // of Cost.Header; -1 without
-	rollout     uint64
 	rolloutSeed uint64
 }
 
 // Compile makes a Set. The error is of type Findings and holds all errors that
-// Validate finds.
+// Validate finds; warnings are not told: see Check.
 func Compile(c Config, opts ...Option) (*Set, error) {
-	made := newCompiler(c, opts)
-	set := made.set()
-	if err := made.found().Err(); err != nil {
-		return nil, err
-	}
-	return set, nil
+	set, findings := Check(c, opts...)
+	return set, findings.Err()
 }
 
-// Rules returns the rules, in the order of the configuration.
-func (s *Set) Rules() []*Compiled { return s.rules }
+// Validate reports everything that is wrong with the rules or looks like a mistake.
+func Validate(c Config, opts ...Option) Findings {
+	_, findings := Check(c, opts...)
+	return findings
+}
 
-// Config returns what the set was made from. It must not be changed.
-func (s *Set) Config() Config { return s.config }
+// Check does what Compile and Validate do, at once: it makes a set, which is nil if
+// there is an error among the findings, and reports everything that is wrong or looks
+// like a mistake.
+func Check(c Config, opts ...Option) (*Set, Findings) {
+	made := newCompiler(c, opts)
+	set := made.set()
+	return set, made.found()
+}
+
+// Rules returns the rules, in the order of the configuration. They are to be read
+// only.
+func (s *Set) Rules() []*Compiled { return slices.Clone(s.rules) }
+
+// Config returns a copy of what the set was made from.
+func (s *Set) Config() Config { return s.config.clone() }
 
 // Fresh returns the set laid out anew for its calendars if that is due at now, else
 // the set itself. Without calendars it never is, and HasCalendar is false.

@@ -2,15 +2,6 @@ package rule
 
 import "slices"
 
-// Validate reports everything that is wrong with the rules or looks like a mistake.
-func Validate(c Config, opts ...Option) Findings {
-	made := newCompiler(c, opts)
-	if made.set() != nil {
-		made.checkBeside()
-	}
-	return made.found()
-}
-
 // How ambiguous paths are taken.
 const (
 	ambiguousReject = "reject"
@@ -23,6 +14,13 @@ func (c *compiler) checkConfig() {
 	whole := c.whole()
 	checkEnum(whole, "default", config.Default, Allow, Deny)
 	checkEnum(whole, "paths.ambiguous", config.Paths.Ambiguous, ambiguousReject, ambiguousDecode)
+	if len(config.Rules) == 0 {
+		what := "let through"
+		if config.Default == Deny {
+			what = "denied"
+		}
+		whole.warn("rules", "add a rule", "no rules: every request is %s", what)
+	}
 	seen := map[string]int{}
 	for i, r := range config.Rules {
 		rep := report{&c.findings, r.Name, i}

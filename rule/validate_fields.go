@@ -32,15 +32,51 @@ func checkFields(rep report, written Rule, out *Compiled) {
 		checkUnenforced(rep, written, out.Mode)
 	}
 	checkWait(rep, out)
-	checkTwice(rep, "match.methods", written.Match.Methods)
-	checkTwice(rep, "match.hosts", out.hosts.list)
-	shapes := make([]string, len(out.paths.list))
-	for i := range shapes {
-		shapes[i] = out.paths.list[i].shape()
+	if written.Missing == "" {
+		checkMissing(rep, out)
 	}
-	checkTwice(rep, "match.paths", shapes)
-	checkTwice(rep, "match.ips", written.Match.IPs)
-	checkTwice(rep, "skip.ips", written.Skip.IPs)
+	checkSecrets(rep, out)
+}
+
+// checkMissing finds parts of the key that a client can leave out, so that the rule
+// does not apply to it, while nobody said that this is meant.
+func checkMissing(rep report, out *Compiled) {
+	var parts []string
+	for i := range out.key.parts {
+		if p := &out.key.parts[i]; out.canLack(p) {
+			parts = append(parts, p.text)
+		}
+	}
+	if parts != nil {
+		rep.warn("missing", "say what happens to them: missing: deny, shared or skip",
+			"requests without %s are not limited by this rule", clip(oneOf(parts)))
+	}
+}
+
+// canLack reports whether a request that fits the match may lack a part of the key.
+func (c *Compiled) canLack(p *part) bool {
+	switch p.kind {
+	case userPart, cookiePart, queryPart:
+		return true
+	case headerPart:
+		return !implies(c.headers, headerTest{name: p.name, value: anyValue})
+	case attributePart:
+		return !slices.ContainsFunc(c.attributes, func(t attributeTest) bool { return t.name == p.name })
+	}
+	return false
+}
+
+// checkSecrets finds keys that carry credentials to the store and into logs.
+func checkSecrets(rep report, out *Compiled) {
+	if out.Hash {
+		return
+	}
+	for i := range out.key.parts {
+		p := &out.key.parts[i]
+		if p.kind == headerPart && slices.Contains([]string{"Authorization", "Proxy-Authorization", "Cookie"}, p.name) {
+			rep.warn(at("key", i), "set hash: true", "the credentials in %s reach store, logs and metrics as they are", p.text)
+		}
+	}
 }
 
 func checkUnenforced(rep report, written Rule, mode Mode) {
@@ -71,18 +107,6 @@ func checkWait(rep report, out *Compiled) {
 		if most := l.Limit.MaxWait; most > 0 && most < time.Duration(out.Wait) {
 			rep.warn("wait", "use one time for both", "%v is longer than what %s allows: %v", out.Wait, at("limits", i), most)
 		}
-	}
-}
-
-// checkTwice finds entries of a list that are there twice.
-func checkTwice(rep report, field string, list []string) {
-	seen := map[string]int{}
-	for i, entry := range list {
-		if first, ok := seen[entry]; ok {
-			rep.warn(at(field, i), "leave one out", "says the same as %s", at(field, first))
-			continue
-		}
-		seen[entry] = i
 	}
 }
 

@@ -1,7 +1,10 @@
 package rule
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/sluice-limiter/sluice"
@@ -44,41 +47,55 @@ func (c *compiler) checkLimits(rep report, field string, out *Compiled, limits [
 		}
 	}
 	if good {
-		checkPointless(rep, field, limits, time.Duration(out.Wait))
-		checkCosts(rep, field, out, limits)
+		filled := filledIn(limits)
+		checkPointless(rep, field, out, limits, filled)
+		checkCosts(rep, field, out, filled)
 	}
 }
 
 // reportLimit passes on what a limit says is wrong with it.
 func reportLimit(rep report, field string, err error) {
 	if e, ok := err.(*sluice.LimitError); ok {
-		rep.fault(field, e.Hint, "%q: %s: %s", e.Limit, e.Field, e.Reason)
+		rep.fault(field, limitHint(e), "%q: %s: %s", e.Limit, e.Field, e.Reason)
 		return
 	}
-	rep.fault(field, "", "%v", err)
+	rep.fault(field, limitExample, "%v", err)
 }
 
+const limitExample = `write a rate with options, such as "100/s burst=200"`
+
+// limitHint returns the hint of an error about a limit, or one that is always true.
+func limitHint(e *sluice.LimitError) string { return cmp.Or(e.Hint, limitExample) }
+
 // checkPointless finds limits that can never refuse anything because of another.
-func checkPointless(rep report, field string, limits []Limit, wait time.Duration) {
-	filled := filledIn(limits)
+func checkPointless(rep report, field string, out *Compiled, limits []Limit, filled []sluice.Limit) {
+	wait := time.Duration(out.Wait)
+	binds := func(j, i int) bool {
+		return within(limits[i].Scope, limits[j].Scope, out.OnStoreError) && dominates(filled[j], filled[i], wait)
+	}
 	for i := range limits {
 		for j := range limits {
-			if i == j || !within(limits[i].Scope, limits[j].Scope) || !dominates(filled[j], filled[i], wait) {
+			if i == j || !binds(j, i) || j > i && binds(i, j) { // equal ones are told once, at the later
 				continue
 			}
-			if j > i && within(limits[j].Scope, limits[i].Scope) && dominates(filled[i], filled[j], wait) {
-				continue // equal ones are told once, at the later
+			place := at(field, j)
+			if name := limits[j].Name; name != out.Name {
+				place += fmt.Sprintf(" %q", clip(name))
 			}
 			rep.warn(at(field, i)+".limit", "leave it out, or change one of the two",
-				"%s can never bind: %s", limits[i].Limit, because(at(field, j), filled[j], filled[i], wait))
+				"%q can never bind: %s", limits[i].Limit.String(), because(place, filled[j], filled[i], wait))
 			break
 		}
 	}
 }
 
 // within reports whether whoever shares a limit of scope a also shares one of scope
-// b, so that b sees at least the same requests.
-func within(a, b Scope) bool { return a == b || a == Instance && b == Cluster }
+// b, so that b sees at least the same requests. While the store is down a limit of an
+// instance is the last line of defence beside one of the cluster, unless that denies
+// everything then.
+func within(a, b Scope, down OnStoreError) bool {
+	return a == b || a == Instance && b == Cluster && down == ErrorDeny
+}
 
 // because says how a limit keeps another from ever binding.
 func because(place string, a, b sluice.Limit, wait time.Duration) string {
@@ -87,7 +104,7 @@ func because(place string, a, b sluice.Limit, wait time.Duration) string {
 	case !ok || b.Algorithm == sluice.NoLimit || a.Count == 0:
 		return fmt.Sprintf("%s (%s) decides alone", place, a)
 	case b.Algorithm == sluice.TokenBucket:
-		return fmt.Sprintf("%s (%s) lets less through, at once and in the long run", place, a)
+		return fmt.Sprintf("%s (%s) lets no more through, at once and in the long run", place, a)
 	}
 	most := e.atMost(a, longest(b))
 	if n, ok := aligned(a, b); ok {
@@ -110,24 +127,37 @@ func filledIn(limits []Limit) []sluice.Limit {
 }
 
 // checkCosts finds costs that no request can ever pay.
-func checkCosts(rep report, field string, out *Compiled, limits []Limit) {
-	for i, l := range filledIn(limits) {
-		most := l.Count
-		switch l.Algorithm {
-		case sluice.NoLimit, sluice.WarmUp:
+func checkCosts(rep report, field string, out *Compiled, limits []sluice.Limit) {
+	for i, l := range limits {
+		most, ok := atOnce(l)
+		if !ok {
 			continue
-		case sluice.TokenBucket:
-			most = l.Burst
-		case sluice.LeakyBucket:
-			most = l.Burst + 1
 		}
-		if most > 0 && out.Cost.Fixed > most {
-			rep.warn("cost.fixed", "raise the burst or the count of the limit, or lower the cost",
-				"%d is more than %s (%s) can ever admit at once", out.Cost.Fixed, at(field, i), l)
+		check := func(name string, cost int64) {
+			if cost > most {
+				rep.warn(name, "lower it, or raise the burst or the count of the limit",
+					"%d is more than %s (%s) can ever admit at once", cost, at(field, i), l)
+			}
 		}
-		if most > 0 && out.Cost.Max > most {
-			rep.warn("cost.max", "lower it, or raise the burst or the count of the limit",
-				"%d is more than %s (%s) can ever admit at once", out.Cost.Max, at(field, i), l)
+		check("cost.fixed", out.Cost.Fixed)
+		check("cost.max", out.Cost.Max)
+		for _, method := range slices.Sorted(maps.Keys(out.Cost.Methods)) {
+			check(inMap("cost.methods", method), out.Cost.Methods[method])
 		}
 	}
+}
+
+// atOnce returns the highest cost that a limit can admit; false if there is no such.
+func atOnce(l sluice.Limit) (most int64, ok bool) {
+	switch l.Algorithm {
+	case sluice.NoLimit, sluice.WarmUp:
+		return 0, false
+	case sluice.TokenBucket:
+		most = l.Burst
+	case sluice.LeakyBucket:
+		most = l.Burst + 1
+	default:
+		most = l.Count
+	}
+	return most, most > 0
 }

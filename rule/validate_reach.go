@@ -22,10 +22,11 @@ func checkReach(rep report, out *Compiled) {
 			rep.fault(inMap("skip.headers", t.name), hint, "the rule is unreachable: match.headers asks for what is exempt")
 		}
 	}
-	for i, w := range out.skipKeys.wild {
-		if !slices.ContainsFunc(w.parts, func(p string) bool { return p != "*" }) {
-			rep.fault(at("skip.keys", i), hint, "the rule is unreachable: every key is exempt")
-		}
+	if i := out.skipKeys.all(); i >= 0 {
+		rep.fault(at("skip.keys", i), hint, "the rule is unreachable: every key is exempt")
+	}
+	if i := out.overrides.all(); i >= 0 {
+		rep.warn(at("overrides", i)+".keys", "put its limits into the rule instead", "every key has this override, so that the rule's own limits do nothing")
 	}
 }
 
@@ -46,9 +47,9 @@ func (c *compiler) checkBeside() {
 		if b.Mode == Off {
 			continue
 		}
-		found := c.core.root.collect(b.sample(c.core), nil)
+		found := c.core.nodes[0].collect(b.sample(c.core), nil)
 		sortFound(found)
-		found = slices.CompactFunc(found, func(p, q candidate) bool { return p.rule() == q.rule() })
+		found = slices.CompactFunc(found, func(p, q lead) bool { return p.rule() == q.rule() })
 		for _, f := range found[:min(len(found), maxBeside)] {
 			if a := c.core.rules[f.rule()]; a != b && c.checkPair(a, b) {
 				break
@@ -67,7 +68,7 @@ func (c *compiler) checkPair(a, b *Compiled) bool {
 	same := b.covers(a)
 	if a.bindsBefore(b) && !(same && b.Index < a.Index && b.bindsBefore(a)) {
 		rep.warn("limits", "remove one of the two, or change its limits",
-			"the rule can never bind: rule %q matches the same requests with the same key and lets less through", clip(a.Name))
+			"the rule can never bind: rule %q matches the same requests with the same key and lets no more through", clip(a.Name))
 		return true
 	}
 	if same && a.Index < b.Index && reflect.DeepEqual(a.Skip, b.Skip) {
@@ -97,7 +98,7 @@ func (a *Compiled) bindsBefore(b *Compiled) bool {
 	for i := range loose {
 		bound := false
 		for j := range strict {
-			bound = bound || within(b.Limits[i].Scope, a.Limits[j].Scope) && dominates(strict[j], loose[i], wait)
+			bound = bound || a.outlasts(b, b.Limits[i].Scope, a.Limits[j].Scope) && dominates(strict[j], loose[i], wait)
 		}
 		if !bound {
 			return false
@@ -105,3 +106,15 @@ func (a *Compiled) bindsBefore(b *Compiled) bool {
 	}
 	return true
 }
+
+// outlasts reports whether a limit of a, which has the scope outer, sees at least the
+// requests that one of b with the scope inner sees, also while the store is down.
+func (a *Compiled) outlasts(b *Compiled, inner, outer Scope) bool {
+	if !within(inner, outer, a.OnStoreError) {
+		return false
+	}
+	return inner != Cluster || strictness[a.OnStoreError] >= strictness[b.OnStoreError]
+}
+
+// strictness orders what decides while the store is down.
+var strictness = map[OnStoreError]int{ErrorAllow: 0, ErrorLocal: 1, ErrorDeny: 2}
