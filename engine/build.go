@@ -27,24 +27,23 @@ func (c *call) build(p *places, t *terms) {
 	for i := range c.batches {
 		c.batches[i].clear()
 	}
-	c.keys = c.keys[:0]
+	c.keys, c.enforced = c.keys[:0], 0
 	if t.peek {
 		c.halt(p)
 	}
-	hits, later := c.matches.Hits, false
-	for i := range hits {
-		h := &hits[i]
+	later := false
+	for i := range c.matches.Hits {
+		h := &c.matches.Hits[i]
+		l := h.Limits
 		switch {
 		case h.Denied:
 			continue
 		case c.enforces(h):
-			c.add(p, t, i, &h.Limits.Enforce, enforcing)
+			c.enforced += c.add(p, t, i, &l.Enforce, enforcing)
 		default:
 			later = true
 		}
-		for _, plan := range h.Limits.Candidate {
-			later = later || plan != nil
-		}
+		later = later || l.Candidate[cluster] != nil || l.Candidate[instance] != nil || l.Candidate[divided] != nil
 	}
 	for i := range c.batches {
 		c.batches[i].enforced = len(c.batches[i].checks)
@@ -68,22 +67,26 @@ func (c *call) addOthers(p *places, t *terms) {
 	}
 }
 
-// add makes the checks of one rule, each in the batch of its scope.
-func (c *call) add(p *places, t *terms, i int, plans *[scopes]*sluice.Plan, as role) {
+// add makes the checks of one rule, each in the batch of its scope. It returns how many
+// parts that are.
+func (c *call) add(p *places, t *terms, i int, plans *[scopes]*sluice.Plan, as role) (parts int) {
 	h := &c.matches.Hits[i]
+	cost := h.Cost
+	if t.cost != nil {
+		cost = *t.cost
+	}
 	for scope, plan := range plans {
 		if plan == nil {
 			continue
 		}
 		b, far := &c.batches[scope], p.far(scope)
-		key, cost, wait := c.key(i, far || t.op != store.Spend), h.Cost, int64(0)
-		if t.cost != nil {
-			cost = *t.cost
+		key, wait, from := h.KeyText(), int64(0), len(b.checks)
+		if far || t.op != store.Spend {
+			key = c.keep(i)
 		}
-		if plan.Books() {
+		if h.Rule.Wait > 0 && plan.Books() {
 			wait = t.patience(h.Rule)
 		}
-		from := len(b.checks)
 		for _, spec := range plan.Specs() {
 			check := b.next()
 			check.Key, check.Spec, check.Cost, check.MaxWait, check.Shadow = key, spec, cost, wait, as != enforcing
@@ -94,8 +97,11 @@ func (c *call) add(p *places, t *terms, i int, plans *[scopes]*sluice.Plan, as r
 				b.policies = append(b.policies, policyOf(h.Rule))
 			}
 		}
-		b.parts = append(b.parts, part{hit: i, plan: plan, role: as, from: from, to: len(b.checks)})
+		part := b.nextPart()
+		part.hit, part.plan, part.role, part.from, part.to = i, plan, as, from, len(b.checks)
+		parts++
 	}
+	return parts
 }
 
 // patience returns for how long a request may still be held by a rule, in µs.

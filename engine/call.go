@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"unsafe"
+	"slices"
 
 	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/rule"
@@ -18,8 +18,12 @@ type call struct {
 	matches rule.Matches
 	keys    []string // of the first hits, for stores that may keep them; made when needed
 	batches [scopes]batch
-	back    batch // what is given back
-	event   Event
+	back    batch    // what is given back
+	slots   []uint64 // in room.shares, while it waits
+
+	enforced int // how many parts are
+	denials  []denial
+	event    Event
 }
 
 // batch is what one store is asked in one call: first the enforced limits, then the
@@ -59,18 +63,20 @@ func newCall() any {
 }
 
 // begin takes a call from the pool.
-func (e *Engine) begin(r Request) *call {
+func (e *Engine) begin(r *Request) *call {
 	c := e.calls.Get().(*call)
-	c.req = r
+	c.req = *r
 	return c
 }
 
-// finish tells of the decision and returns it.
-func (e *Engine) finish(c *call) (Decision, error) {
+// finish tells of the decision and puts it where the caller wants it: decisions are big,
+// so they are copied only once.
+func (e *Engine) finish(c *call, d *Decision) error {
 	e.observe(c)
-	d, err := c.event.Decision, c.event.Err
+	*d = c.event.Decision
+	err := c.event.Err
 	e.end(c)
-	return d, err
+	return err
 }
 
 // mostKept is how many rules may have matched for a call to be used again.
@@ -96,13 +102,10 @@ func (c *call) match(e *Engine) {
 // enforces reports whether a rule that matched can refuse.
 func (c *call) enforces(h *rule.Hit) bool { return h.Enforced && !c.shadow }
 
-// key returns the key of a hit as a text. Where nobody keeps it, it may be the very
-// bytes of the hit.
-func (c *call) key(i int, kept bool) string {
+// keep returns the key of a hit as a text that others may keep. Where nobody does, that
+// of the hit itself will do.
+func (c *call) keep(i int) string {
 	hits := c.matches.Hits
-	if !kept {
-		return unsafe.String(unsafe.SliceData(hits[i].Key), len(hits[i].Key))
-	}
 	for len(c.keys) <= i {
 		c.keys = append(c.keys, string(hits[len(c.keys)].Key))
 	}
@@ -115,14 +118,24 @@ func (b *batch) clear() {
 	b.enforced, b.asked = 0, false
 }
 
-// next returns a new check at the end of the batch.
+// next returns a new check at the end of the batch. It is to be filled in where it
+// lies: a copy of what was just written bit by bit takes longer than all the rest.
 func (b *batch) next() *store.Check {
 	n := len(b.checks)
-	if n < cap(b.checks) {
-		b.checks = b.checks[:n+1]
-		b.checks[n] = store.Check{}
-	} else {
-		b.checks = append(b.checks, store.Check{})
+	if n == cap(b.checks) {
+		b.checks = slices.Grow(b.checks, 1)
 	}
+	b.checks = b.checks[:n+1]
+	b.checks[n] = store.Check{}
 	return &b.checks[n]
+}
+
+// nextPart returns a place for another part, in which everything is to be set.
+func (b *batch) nextPart() *part {
+	n := len(b.parts)
+	if n == cap(b.parts) {
+		b.parts = slices.Grow(b.parts, 1)
+	}
+	b.parts = b.parts[:n+1]
+	return &b.parts[n]
 }

@@ -102,17 +102,45 @@ func mode(r rule.Rule, m rule.Mode) rule.Rule {
 	return r
 }
 
-// TestAmbiguous: a path that can be read in two ways is refused if a rule depends on
-// paths.
+// TestAmbiguous: a path that can be read in two ways is refused by a rule that depends
+// on the path.
 func TestAmbiguous(t *testing.T) {
 	login := perUser("login", "1/m")
 	login.Match.Paths = []string{"/login"}
 	e := open(t, compile(t, login), nil)
 	r := from("ann")
 	r.Path = "/a%2flogin"
-	expect(t, check(t, e, r), "denied ambiguous")
+	expect(t, check(t, e, r), "denied ambiguous by login")
 	e.ShadowAll(true)
 	expect(t, check(t, e, r), "allowed shadow")
+}
+
+// TestAmbiguousInShadow: a rule that is not enforced refuses nothing, and tells what it
+// would refuse; those that do not depend on the path decide as always.
+func TestAmbiguousInShadow(t *testing.T) {
+	login := perUser("login", "1/m")
+	login.Match.Paths, login.Mode = []string{"/login"}, rule.Shadow
+	elsewhere := perUser("elsewhere", "1/m")
+	elsewhere.Match.Paths, elsewhere.Match.Hosts = []string{"/login"}, []string{"other.example"}
+	e := open(t, compile(t, login, elsewhere, perUser("all", "2/m")), nil)
+	r := from("ann")
+	r.Path = "/app/page;jsessionid=1"
+	expect(t, check(t, e, r), "allowed by all left 1 shadow")
+	recent := e.Recent(1)
+	if len(recent) != 1 || recent[0].Rule != "login" || recent[0].Reason != sluice.Ambiguous || !recent[0].Shadow {
+		t.Errorf("recent %+v", recent)
+	}
+	for _, s := range e.Stats().Rules {
+		if want := map[string]int64{"login": 1}[s.Rule]; int64(s.ShadowDenied) != want || s.Denied != 0 {
+			t.Errorf("%+v, want %d denied in shadow", s, want)
+		}
+	}
+	x, err := e.Explain(t.Context(), r)
+	if err != nil || !x.Decision.Allowed || !strings.Contains(x.Rules[0].Why, "would deny if it were enforced") || x.Rules[1].Matches {
+		t.Errorf("explained as %+v, %v", x, err)
+	}
+	r.Host = "other.example"
+	expect(t, check(t, e, r), "denied ambiguous by elsewhere")
 }
 
 // TestFaults: what is wrong with a request is an error that names the rule.
@@ -123,6 +151,19 @@ func TestFaults(t *testing.T) {
 	_, err := e.Check(t.Context(), r)
 	if !errors.Is(err, sluice.ErrCost) || !strings.HasPrefix(err.Error(), "engine: check: rule a: ") {
 		t.Errorf("error %v", err)
+	}
+	r.Cost = -1
+	for name, set := range map[string]*rule.Set{
+		"a rule": compile(t, perUser("a", "10/s")),
+		"none":   compile(t, perUser("a", "unlimited")),
+	} {
+		e := open(t, set, nil)
+		if _, err := e.Check(t.Context(), r); !errors.Is(err, sluice.ErrCost) {
+			t.Errorf("negative, %s: error %v", name, err)
+		}
+		if _, err := e.Explain(t.Context(), r); !errors.Is(err, sluice.ErrCost) {
+			t.Errorf("negative, %s: explained, error %v", name, err)
+		}
 	}
 }
 

@@ -19,12 +19,12 @@ type stripe struct {
 	rules   []ruleCounts // by the index of the rule; nil until the first request
 	known   *known
 	sampler topkeys.Sampler
-	_       [40]byte // the next stripe is on other cache lines
+	_       [32]byte // the next stripe is on other cache lines
 }
 
 // totals are about requests, whatever the rules.
 type totals struct {
-	allowed, denied, errors, shadow, degraded, noRule int64
+	allowed, denied, left, errors, shadow, degraded, noRule int64
 }
 
 // ruleCounts are about one rule. Nearly all requests are charged and nothing else is
@@ -60,7 +60,7 @@ func (s *stripe) count(e *Event) {
 	t := &s.totals
 	switch {
 	case e.Err != nil:
-		t.errors++
+		t.countError(e.Left)
 	case e.Decision.Allowed:
 		t.allowed++
 	default:
@@ -93,6 +93,14 @@ func (s *stripe) count(e *Event) {
 		}
 		c.charged++
 		c.chargedCost = sum(c.chargedCost, o.Cost)
+	}
+}
+
+func (t *totals) countError(left bool) {
+	if left {
+		t.left++
+	} else {
+		t.errors++
 	}
 }
 

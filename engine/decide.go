@@ -4,30 +4,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-limiter/sluice"
+	"github.com/sluice-limiter/sluice/rule"
 	"github.com/sluice-limiter/sluice/store"
 )
 
 // decide asks about a request that was matched, and puts what happened into c.event.
 func (e *Engine) decide(ctx context.Context, c *call, t *terms) {
 	ev := &c.event
-	ev.Request, ev.Path, ev.Err = &c.req, c.matches.Path, nil
-	c.list()
-	d, refused := c.refused()
-	if refused && !t.peek {
-		ev.Decision = d
+	ev.Request, ev.Path, ev.Err, ev.Left, ev.spared = &c.req, c.matches.Path, nil, false, 0
+	denier := c.list()
+	if c.req.Cost < 0 {
+		ev.Err, ev.Decision = e.failed(t, false, fmt.Errorf("request: cost %d: %w", c.req.Cost, store.ErrCost)), Decision{}
+		c.undecided()
+		return
+	}
+	why, by := c.refused(denier)
+	if why != 0 && !t.peek {
+		ev.Decision = refusal(why, by)
 		c.undecided()
 		return
 	}
 	c.build(&e.places, t)
 	if err := e.ask(ctx, c, t); err != nil {
-		ev.Err, ev.Decision = e.failed(t, err), Decision{}
+		ev.Left = ctx.Err() != nil && !isFault(err)
+		ev.Err, ev.Decision = e.failed(t, ev.Left, err), Decision{}
 		c.undecided()
 		return
 	}
-	if c.sum(t); refused { // who only looks wants to see the limits all the same
-		ev.Decision = d
+	if c.sum(t); why != 0 { // who only looks wants to see the limits all the same
+		ev.Decision = refusal(why, by)
 	}
 }
 
@@ -49,30 +57,33 @@ func (e *Engine) ask(ctx context.Context, c *call, t *terms) error {
 	return nil
 }
 
-// refused returns the decision on a request that is denied whatever the stores say.
-// While every rule is turned to shadow there is none.
-func (c *call) refused() (Decision, bool) {
-	if c.shadow {
-		return Decision{}, false
-	}
-	hits := c.matches.Hits
+// refused returns why a request is denied whatever the stores say, and by whom: 0 if it
+// is not. denier is a rule that denies it so. While every rule is turned to shadow there
+// is no such denial.
+func (c *call) refused(denier *rule.Hit) (why sluice.Reason, by *rule.Compiled) {
 	switch {
-	case c.matches.Ambiguous:
-		return refusal(sluice.Ambiguous, nil), true
-	case len(hits) == 0 && c.state.deny:
-		return refusal(sluice.NoRule, nil), true
+	case c.shadow:
+		return 0, nil
+	case denier == nil:
+		return c.spared(), nil
+	case denier.Ambiguous:
+		return sluice.Ambiguous, denier.Rule
 	}
-	for i := range hits {
-		if hits[i].Denied && hits[i].Enforced {
-			return refusal(sluice.MissingKey, hits[i].Rule), true
-		}
-	}
-	return Decision{}, false
+	return sluice.MissingKey, denier.Rule
 }
 
-// failed words an error, and warns of one that is not the caller's fault.
-func (e *Engine) failed(t *terms, err error) error {
-	if !isFault(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+// spared returns why a request is to be refused for which there is no rule: 0 if it is
+// not.
+func (c *call) spared() sluice.Reason {
+	if len(c.matches.Hits) == 0 && c.state.deny {
+		return sluice.NoRule
+	}
+	return 0
+}
+
+// failed words an error, and warns of one that is not the caller's doing.
+func (e *Engine) failed(t *terms, left bool, err error) error {
+	if !isFault(err) && !left {
 		e.warn(storeFailed, "sluice: store could not decide", "error", err)
 	}
 	return fmt.Errorf("engine: %s: %w", t.verb(), err)
@@ -98,16 +109,23 @@ func isFault(err error) bool {
 	return false
 }
 
-// list makes an outcome for every rule that matched.
-func (c *call) list() {
-	out := c.event.Outcomes[:0]
-	for i := range c.matches.Hits {
-		h := &c.matches.Hits[i]
-		out = append(out, Outcome{
-			Rule: h.Rule, Key: c.key(i, false), Cost: h.Cost, Enforced: c.enforces(h), Allowed: !h.Denied,
-		})
+// list makes an outcome for every rule that matched. It returns the first enforced one
+// that denies without a look at its limits.
+func (c *call) list() (denier *rule.Hit) {
+	hits := c.matches.Hits
+	c.denials = c.denials[:0]
+	out := slices.Grow(c.event.Outcomes[:0], len(hits))[:len(hits)]
+	for i := range hits {
+		h, o := &hits[i], &out[i]
+		*o = Outcome{}
+		o.Rule, o.Key, o.Cost = h.Rule, h.KeyText(), h.Cost
+		o.Enforced, o.Allowed, o.ambiguous = c.enforces(h), !h.Denied, h.Ambiguous
+		if h.Denied && h.Enforced && denier == nil {
+			denier = h
+		}
 	}
 	c.event.Outcomes = out
+	return denier
 }
 
 // undecided marks the rules whose limits were not asked.

@@ -46,10 +46,9 @@ type Engine struct {
 	warned    warned
 	calls     sync.Pool // of *call
 
-	real       *clock.Clock // for waiting, which always takes real time
-	lines      lines
-	waiters    atomic.Int64
-	maxWaiters int64
+	real  *clock.Clock // for waiting, which always takes real time
+	room  room
+	lines lines
 }
 
 // New returns an engine that keeps the budgets of cluster limits in s; nil means in
@@ -57,7 +56,8 @@ type Engine struct {
 // each rule for when it is down (a *failover.Store is taken as it is). The error
 // says that the set needs something that is not given: see [WithInstance].
 func New(set *rule.Set, s store.Store, opts ...Option) (*Engine, error) {
-	e := &Engine{maxWaiters: DefaultMaxWaiters, real: clock.System()}
+	e := &Engine{real: clock.System()}
+	e.room.init(DefaultMaxWaiters)
 	for _, o := range opts {
 		o(e)
 	}
@@ -73,7 +73,7 @@ func New(set *rule.Set, s store.Store, opts ...Option) (*Engine, error) {
 	}
 	e.calls.New = newCall
 	e.state.Store(st)
-	e.watch = newWatch(set)
+	e.watch = newWatch(set.Rules(), e.clock())
 	return e, nil
 }
 
@@ -87,9 +87,10 @@ func (e *Engine) Close() error { return e.places.close() }
 // Check never blocks on a limit. If a rule lets requests wait and its limits book the
 // future, an allowed request has to be held for [Decision.Wait]; if they do not, the
 // denial says with Waits that asking again may help. [Engine.Wait] does both.
-func (e *Engine) Check(ctx context.Context, r Request) (Decision, error) {
-	c := e.begin(r)
+func (e *Engine) Check(ctx context.Context, r Request) (d Decision, err error) {
+	c := e.begin(&r)
 	c.match(e)
 	e.decide(ctx, c, &terms{op: store.Spend, within: forever})
-	return e.finish(c)
+	err = e.finish(c, &d)
+	return d, err
 }

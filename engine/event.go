@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/sluice-limiter/sluice/rule"
+import (
+	"github.com/sluice-limiter/sluice"
+	"github.com/sluice-limiter/sluice/rule"
+)
 
 // Observer is told of every decision, in the goroutine that asked: it must be quick
 // and safe for concurrent use.
@@ -17,20 +20,26 @@ type Event struct {
 	Path     string // in canonical form
 	Decision Decision
 	Outcomes []Outcome // one for each rule that matched, in the order of the rules
-	Err      error     // it could not be decided, or who waited has left
+	Err      error     // it could not be decided, or the caller has left
+	Left     bool      // the caller has left: its context ended first, and Err says so
+
+	spared sluice.Reason // why it would be refused without any rule, were not all in shadow
 }
 
 // Outcome is what one rule said.
 type Outcome struct {
 	Rule      *rule.Compiled
-	Key       string // whose budget; empty if a part of it is missing. Valid only during Observe
+	Key       string // whose budget; empty if a part of it is missing, or the path ambiguous. Valid only during Observe
 	Cost      int64
 	Enforced  bool // not shadow
 	Allowed   bool // by all of its limits, whether enforced or not
-	Undecided bool // some of its limits were not asked, since others had refused or the request could not be decided; those asked allowed
+	Undecided bool // some of its limits were not asked: others had refused, the request could not be decided, or of a shadow rule, the store is down; those asked allowed
 	Candidate CandidateOutcome
 	Spent     bool // it was charged: the request was allowed, and this rule allowed it
 	Degraded  bool
+
+	ambiguous bool    // it denies the path, which can be read in more than one way
+	denial    *denial // what its limits say, if they do not allow
 }
 
 // CandidateOutcome is what the candidate limits of a rule said.

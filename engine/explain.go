@@ -47,7 +47,7 @@ type LimitExplanation struct {
 // [Engine.Peek]. Sliding logs of one rule and scope are one log, and each of them
 // tells what that says.
 func (e *Engine) Explain(ctx context.Context, r Request) (*Explanation, error) {
-	c := e.begin(r)
+	c := e.begin(&r)
 	defer e.end(c)
 	c.match(e)
 	e.decide(ctx, c, &terms{op: store.Spend, peek: true, within: forever})

@@ -4,79 +4,122 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // lines are the queues of those who wait for limits that do not book the future: one
 // for each key that somebody waits for.
 type lines struct {
-	mu  sync.Mutex // guards the rest, and all lines
-	all map[string]*line
+	some atomic.Bool // there are any
+	mu   sync.Mutex  // guards the rest, and all lines
+	all  map[string]*line
 }
 
 // line lets one after the other ask, first come first served.
 type line struct {
-	waiting []chan struct{} // those behind the one whose turn it is
+	cost    int64           // of all who stand in it, the one whose turn it is included
+	waiting []chan struct{} // those behind that one
 }
+
+// place is one in a line.
+type place struct {
+	key      string
+	cost     int64
+	most     int64         // what the limit can admit within patience
+	patience time.Duration // for how long one may stand there
+}
+
+// turn is what became of a place in a line.
+type turn uint8
+
+const (
+	atOnce  turn = iota // it is one's turn: nobody was before
+	inTurn              // it is one's turn, after others
+	tooLong             // the line is: one's turn would not come in time
+	tooLate             // one's turn has not come in time
+)
 
 // busy reports whether it is somebody's turn.
 func (l *lines) busy(key string) bool {
+	if !l.some.Load() {
+		return false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.all[key] != nil
 }
 
-// enter returns true when it is the caller's turn, or false if patience or the
-// context ends first.
-func (l *lines) enter(ctx context.Context, key string, patience time.Duration) bool {
+// full reports whether so many stand in the line that one more would do so in vain.
+func (l *lines) full(p *place) bool {
 	l.mu.Lock()
-	q := l.all[key]
-	if q == nil {
-		if l.all == nil {
-			l.all = make(map[string]*line)
-		}
-		l.all[key] = new(line)
+	defer l.mu.Unlock()
+	return l.all[p.key].full(p)
+}
+
+func (q *line) full(p *place) bool { return q != nil && q.cost > p.most-p.cost }
+
+// enter returns when it is the caller's turn, or will not be in time.
+func (l *lines) enter(ctx context.Context, p *place) turn {
+	l.mu.Lock()
+	q := l.all[p.key]
+	switch {
+	case q == nil:
+		l.begin(p)
 		l.mu.Unlock()
-		return true
+		return atOnce
+	case q.full(p):
+		l.mu.Unlock()
+		return tooLong
 	}
 	turn := make(chan struct{})
-	q.waiting = append(q.waiting, turn)
+	q.waiting, q.cost = append(q.waiting, turn), q.cost+p.cost
 	l.mu.Unlock()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(p.patience)
 	defer timer.Stop()
 	select {
 	case <-turn:
-		return true
+		return inTurn
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	l.abandon(key, turn)
-	return false
+	l.abandon(p, turn)
+	return tooLate
+}
+
+// begin opens a line with its first; l.mu is held.
+func (l *lines) begin(p *place) {
+	if l.all == nil {
+		l.all = make(map[string]*line)
+	}
+	l.all[p.key] = &line{cost: p.cost}
+	l.some.Store(true)
 }
 
 // abandon leaves a line. If the turn had just come, the next one gets it.
-func (l *lines) abandon(key string, turn chan struct{}) {
+func (l *lines) abandon(p *place, turn chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	q := l.all[key]
+	q := l.all[p.key]
 	if i := slices.Index(q.waiting, turn); i >= 0 {
-		q.waiting = slices.Delete(q.waiting, i, i+1)
+		q.waiting, q.cost = slices.Delete(q.waiting, i, i+1), q.cost-p.cost
 		return
 	}
-	l.next(key)
+	l.next(p)
 }
 
 // leave gives the turn to the next.
-func (l *lines) leave(key string) {
+func (l *lines) leave(p *place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.next(key)
+	l.next(p)
 }
 
-func (l *lines) next(key string) {
-	q := l.all[key]
-	if len(q.waiting) == 0 {
-		delete(l.all, key)
+func (l *lines) next(p *place) {
+	q := l.all[p.key]
+	if q.cost -= p.cost; len(q.waiting) == 0 {
+		delete(l.all, p.key)
+		l.some.Store(len(l.all) > 0)
 		return
 	}
 	close(q.waiting[0])

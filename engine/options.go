@@ -22,7 +22,8 @@ func WithObserver(o Observer) Option {
 	}
 }
 
-// WithLogger sends warnings to l, at most one per second of each kind.
+// WithLogger sends warnings to l, at most one per second of each kind, and a line for
+// every change of the rules.
 func WithLogger(l *slog.Logger) Option { return func(e *Engine) { e.logger = l } }
 
 // WithInstance says which of how many instances this is: needed for the scope split,
@@ -33,6 +34,7 @@ func WithInstance(i split.Instance) Option { return func(e *Engine) { e.instance
 // is given keeps its own clock. Waiting still takes real time.
 func WithClock(now func() time.Time) Option { return func(e *Engine) { e.source = now } }
 
-// MaxWaiters bounds how many requests wait at the same time in [Engine.Wait];
-// [DefaultMaxWaiters] if not given. Those beyond are decided at once.
-func MaxWaiters(n int) Option { return func(e *Engine) { e.maxWaiters = int64(n) } }
+// MaxWaiters bounds how many requests wait at the same time in [Engine.Wait] and
+// [Engine.WaitReserve]; [DefaultMaxWaiters] if not given. One key of a rule can have
+// half of them. Those beyond are decided at once.
+func MaxWaiters(n int) Option { return func(e *Engine) { e.room.most = int64(n) } }

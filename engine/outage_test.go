@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/rule"
 	"github.com/sluice-limiter/sluice/store"
@@ -50,7 +51,7 @@ func TestPolicies(t *testing.T) {
 			"denied unavailable by deny retry 500ms degraded", "denied unavailable by deny retry 500ms degraded", "denied unavailable by deny retry 500ms degraded",
 		}},
 		{"deny in shadow", []rule.Rule{local, mode(deny, rule.Shadow)}, []string{
-			"allowed by local left 1 shadow degraded", "allowed by local left 0 shadow degraded", "denied limited by local left 0 retry 30s degraded",
+			"allowed by local left 1 degraded", "allowed by local left 0 degraded", "denied limited by local left 0 retry 30s degraded",
 		}},
 	} {
 		for _, before := range []bool{false, true} { // the store was given a failover before
@@ -73,6 +74,34 @@ func TestPolicies(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestBlindIsNoMeasurement: in an outage, what a policy says of limits that are not
+// enforced says nothing of them, so that no figure holds it.
+func TestBlindIsNoMeasurement(t *testing.T) {
+	for _, policy := range []rule.OnStoreError{rule.ErrorDeny, rule.ErrorAllow} {
+		synctest.Test(t, func(t *testing.T) {
+			hard := onError(withCandidate(perUser("hard", "5/m"), "1/m"), rule.ErrorAllow)
+			soft := onError(mode(perUser("soft", "instance: 9/m", "1/m"), rule.Shadow), policy)
+			rec := &recorder{}
+			e, err := engine.New(compile(t, hard, soft), broken{errDown}, engine.WithObserver(rec))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			for range 3 {
+				expect(t, check(t, e, from("ann")), "allowed by hard left 0 degraded")
+			}
+			rec.expect(t, "hard|ann, enforced, allowed, spent, degraded", "soft|ann, allowed, undecided, degraded")
+			s := e.Stats()
+			if r := s.Rules[1]; r.ShadowDenied != 0 || r.Undecided != 3 || r.CostAdmitted != 0 {
+				t.Errorf("in shadow: %+v", r)
+			}
+			if s.Shadow != 0 || s.Rules[0].CandidateDenied != 0 || len(e.Recent(9)) != 0 {
+				t.Errorf("%+v, recent %v", s, e.Recent(9))
+			}
+		})
 	}
 }
 
@@ -147,6 +176,12 @@ type noted struct {
 	ops  []store.Op
 }
 
+func (n *noted) set(s store.Store) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.back = s
+}
+
 func (n *noted) Take(ctx context.Context, op store.Op, checks []store.Check) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -171,9 +206,7 @@ func TestLeavesAfterOutage(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		time.AfterFunc(time.Second, func() {
-			main.mu.Lock()
-			defer main.mu.Unlock()
-			main.back = memstore.New()
+			main.set(memstore.New())
 			cancel()
 		})
 		if _, err := e.Wait(ctx, from("ann")); !errors.Is(err, context.Canceled) {
@@ -185,4 +218,43 @@ func TestLeavesAfterOutage(t *testing.T) {
 			t.Errorf("operations %v", main.ops)
 		}
 	})
+}
+
+// TestChangeInOutage: who resets or refunds while the store is down hears that nothing
+// came of it, whatever the policy; limits of this instance are changed all the same.
+func TestChangeInOutage(t *testing.T) {
+	for _, policy := range []rule.OnStoreError{rule.ErrorLocal, rule.ErrorAllow, rule.ErrorDeny} {
+		synctest.Test(t, func(t *testing.T) {
+			works := memstore.New()
+			shared := &noted{back: works}
+			e, err := engine.New(compile(t, onError(perUser("a", "fixed_window 100/h", "instance: fixed_window 100/h"), policy)), shared)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			for range 10 {
+				check(t, e, from("ann"))
+			}
+			for range 2 { // when it fails, and when it is known to be down
+				shared.set(nil)
+				for verb, err := range map[string]error{"refund": e.Refund(t.Context(), from("ann"), 3), "reset": e.Reset(t.Context(), from("ann"))} {
+					if !errors.Is(err, sluice.ErrUnavailable) || !strings.HasPrefix(err.Error(), "engine: "+verb+": rule a: ") {
+						t.Errorf("%s: %s: %v", policy, verb, err)
+					}
+				}
+				time.Sleep(600 * time.Millisecond)
+			}
+			shared.set(works)
+			time.Sleep(time.Second)
+			if got := spent(t, e); got != "a 10 a 0 " {
+				t.Errorf("%s: spent %s", policy, got)
+			}
+			if err := e.Refund(t.Context(), from("ann"), 3); err != nil || spent(t, e) != "a 7 a 0 " {
+				t.Errorf("%s: refund: %v, spent %s", policy, err, spent(t, e))
+			}
+			if err := e.Reset(t.Context(), from("ann")); err != nil || spent(t, e) != "a 0 a 0 " {
+				t.Errorf("%s: reset: %v, spent %s", policy, err, spent(t, e))
+			}
+		})
+	}
 }

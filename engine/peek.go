@@ -12,7 +12,7 @@ import (
 // that nothing is charged. So Remaining is what would be left after r. No observer is
 // told.
 func (e *Engine) Peek(ctx context.Context, r Request) (Decision, error) {
-	c := e.begin(r)
+	c := e.begin(&r)
 	defer e.end(c)
 	c.match(e)
 	e.decide(ctx, c, &terms{op: store.Spend, peek: true, within: forever})
@@ -35,8 +35,9 @@ func (c *call) halt(p *places) {
 			}
 			b := &c.batches[scope]
 			check := b.next()
-			check.Key, check.Spec, check.Cost = c.key(i, p.far(scope)), stop, 1
+			check.Key, check.Spec, check.Cost = h.KeyText(), stop, 1
 			if p.far(scope) {
+				check.Key = c.keep(i)
 				b.policies = append(b.policies, policyOf(h.Rule))
 			}
 		}

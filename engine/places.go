@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sluice-limiter/sluice/internal/clock"
 	"github.com/sluice-limiter/sluice/rule"
 	"github.com/sluice-limiter/sluice/store"
 	"github.com/sluice-limiter/sluice/store/failover"
@@ -77,6 +78,15 @@ func (e *Engine) wrap(main store.Store) (*failover.Store, error) {
 // pinger is a store that knows how to find out whether it is well, such as redisstore's.
 type pinger interface {
 	Ping(ctx context.Context) error
+}
+
+// clock returns the engine's own: that of WithClock or of a given memstore, else the
+// machine's.
+func (e *Engine) clock() *clock.Clock {
+	if e.source != nil {
+		return clock.Func(e.source)
+	}
+	return e.real
 }
 
 // memory returns a store in this process.

@@ -21,7 +21,7 @@ type Record struct {
 	Time       time.Time
 	Shadow     bool   // it was let through, but by Rule it would have been refused
 	Rule       string // that refused; empty if none is to blame
-	Limit      string // its name; of a shadow refusal it is not known
+	Limit      string // its name
 	Key        string // as it is among those of its rule
 	Method     string
 	Path       string // in canonical form
@@ -66,15 +66,16 @@ type recentSlot struct {
 
 // kept is a refusal in its slot: no memory of the request, which others use next.
 type kept struct {
-	number   uint64 // counted from 1
-	at       int64
-	shadow   bool
-	rule     *rule.Compiled
-	decision Decision
-	key      span
-	method   span
-	path     span
-	text     [maxText]byte
+	number uint64 // counted from 1
+	at     int64
+	shadow bool
+	rule   *rule.Compiled
+	limit  string
+	said   sluice.Decision
+	key    span
+	method span
+	path   span
+	text   [maxText]byte
 }
 
 // span is where a text of a refusal lies.
@@ -137,10 +138,17 @@ func (r *recents) put(e *Event, o *Outcome, now int64) {
 
 // fill takes everything from an event but its number and time. o may be nil.
 func (k *kept) fill(e *Event, o *Outcome) {
-	k.shadow, k.rule, k.decision = e.Decision.Allowed, e.Decision.Rule, e.Decision
+	d := &e.Decision
+	k.shadow, k.rule, k.limit, k.said = d.Allowed, d.Rule, d.LimitName, d.Decision
+	if k.shadow {
+		k.limit, k.said = "", sluice.Decision{Reason: e.spared}
+	}
 	key := ""
 	if o != nil {
 		k.rule, key = o.Rule, ownKey(o)
+	}
+	if k.shadow && o != nil {
+		k.blame(o)
 	}
 	method, path := "", e.Path
 	if e.Request != nil {
@@ -154,6 +162,15 @@ func (k *kept) fill(e *Event, o *Outcome) {
 	k.path = k.keep(k.method.to, maxPathText, path)
 }
 
+// blame takes the limit from a rule that would have refused.
+func (k *kept) blame(o *Outcome) {
+	if o.denial != nil {
+		k.limit, k.said = o.denial.limit, o.denial.Decision
+		return
+	}
+	k.said.Reason = o.Reason()
+}
+
 // keep copies at most so many bytes of a text.
 func (k *kept) keep(from uint16, most int, text string) span {
 	n := copy(k.text[from:int(from)+most], text)
@@ -162,17 +179,17 @@ func (k *kept) keep(from uint16, most int, text string) span {
 
 func (k *kept) record(at time.Time) Record {
 	r := Record{
-		Time:   at,
-		Shadow: k.shadow,
-		Key:    k.print(k.key),
-		Method: k.print(k.method),
-		Path:   k.print(k.path),
+		Time:       at,
+		Shadow:     k.shadow,
+		Limit:      k.limit,
+		Key:        k.print(k.key),
+		Method:     k.print(k.method),
+		Path:       k.print(k.path),
+		Reason:     k.said.Reason,
+		RetryAfter: k.said.RetryAfter(),
 	}
 	if k.rule != nil {
 		r.Rule = k.rule.Name
-	}
-	if !k.shadow {
-		r.Limit, r.Reason, r.RetryAfter = k.decision.LimitName, k.decision.Reason, k.decision.RetryAfter()
 	}
 	return r
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"sync"
 
-	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/rule"
 )
 
@@ -14,8 +12,7 @@ import (
 type state struct {
 	set      *rule.Set
 	calendar bool
-	deny     bool     // what no rule matches
-	limits   sync.Map // *sluice.Plan to its []sluice.Limit, for plans of several
+	deny     bool // what no rule matches
 }
 
 // Errors of [New] and [Engine.Swap].
@@ -77,7 +74,7 @@ func (e *Engine) current() *state {
 // half of it. Budgets of rules that keep their name stay as they are; a limit that
 // changed goes on with what was spent, unless its algorithm or period is another:
 // then it starts fresh. A set that cannot be used is refused with an error, and the
-// rules in force stay.
+// rules in force stay. The log gets a line with what changed.
 func (e *Engine) Swap(set *rule.Set) error {
 	s, err := e.newState(set)
 	if err != nil {
@@ -86,7 +83,7 @@ func (e *Engine) Swap(set *rule.Set) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.watch.swap(set)
-	e.state.Store(s)
+	e.tellSwap(e.state.Swap(s).set, set)
 	return nil
 }
 
@@ -94,30 +91,12 @@ func (e *Engine) Swap(set *rule.Set) error {
 func (e *Engine) Set() *rule.Set { return e.state.Load().set }
 
 // ShadowAll turns every rule to shadow, or back. Requests that are being decided
-// at that moment may still go by what was before.
-func (e *Engine) ShadowAll(on bool) { e.shadow.Store(on) }
+// at that moment may still go by what was before. The log gets a line.
+func (e *Engine) ShadowAll(on bool) {
+	if e.shadow.Swap(on) != on {
+		e.tellShadow(on)
+	}
+}
 
 // ShadowedAll reports whether every rule is turned to shadow.
 func (e *Engine) ShadowedAll() bool { return e.shadow.Load() }
-
-// name returns the name of the limit that bound: the one of names that stands where
-// the limit stands in its plan.
-func (s *state) name(p *sluice.Plan, names []string, d *sluice.Decision) string {
-	switch len(names) {
-	case 0:
-		return ""
-	case 1:
-		return names[0]
-	}
-	known, ok := s.limits.Load(p)
-	if !ok {
-		known, _ = s.limits.LoadOrStore(p, p.Limits())
-	}
-	bound := d.Limit()
-	for i, l := range known.([]sluice.Limit) {
-		if l == bound && i < len(names) {
-			return names[i]
-		}
-	}
-	return ""
-}

@@ -4,9 +4,10 @@ package engine
 // all; one that ends while Stats is called may be missing. Peek, Explain, Reset and
 // Refund do not count.
 type Stats struct {
-	Requests int64 // Allowed, Denied and Errors together
+	Requests int64 // Allowed, Denied, Left and Errors together
 	Allowed  int64
 	Denied   int64
+	Left     int64 // the caller's context ended before the request was decided, or while it waited
 	Errors   int64 // could not be decided
 	Shadow   int64 // allowed, but a limit that is not enforced would have refused them
 	Degraded int64 // decided without the store
@@ -48,9 +49,10 @@ func (w *watch) stats() Stats {
 		s.mu.Unlock()
 	}
 	stats := Stats{
-		Requests: all.allowed + all.denied + all.errors,
+		Requests: all.allowed + all.denied + all.left + all.errors,
 		Allowed:  all.allowed,
 		Denied:   all.denied,
+		Left:     all.left,
 		Errors:   all.errors,
 		Shadow:   all.shadow,
 		Degraded: all.degraded,
@@ -81,6 +83,7 @@ func (c *ruleCounts) stats(name string) RuleStats {
 func (t *totals) add(o *totals) {
 	t.allowed += o.allowed
 	t.denied += o.denied
+	t.left += o.left
 	t.errors += o.errors
 	t.shadow += o.shadow
 	t.degraded += o.degraded

@@ -10,7 +10,7 @@ import (
 
 // sum makes one decision of the stores' answers, and says what each rule said.
 func (c *call) sum(t *terms) {
-	s := summary{least: math.MaxInt64, waits: true, allowed: true}
+	s := summary{several: c.enforced > 1, least: math.MaxInt64, waits: true}
 	for _, scope := range order {
 		b := &c.batches[scope]
 		for i := range b.parts {
@@ -20,87 +20,71 @@ func (c *call) sum(t *terms) {
 			case !b.asked:
 				o.Undecided = o.Undecided || p.role != candidates
 			case p.role == enforcing:
-				s.read(t, o, b, p)
+				c.read(&s, t, o, b, p)
+			case p.role == shadowing:
+				c.readShadow(o, b, p)
 			default:
-				o.read(p.role, b.checks[p.from:p.to])
+				o.readCandidate(b.checks[p.from:p.to])
 			}
 		}
 	}
-	d := &c.event.Decision
-	*d = Decision{Decision: sluice.Decision{Allowed: true}}
-	if s.bound != nil {
-		h := &c.matches.Hits[s.bound.hit]
-		d.Decision = s.in.decide(s.bound)
-		d.Rule, d.LimitName = h.Rule, c.state.name(s.bound.plan, h.Limits.Names[s.in.scope], &d.Decision)
-		d.Degraded = s.degraded
-	}
-	if d.Allowed {
-		d.wait = time.Duration(s.wait) * time.Microsecond
-	} else {
-		d.Waits = s.waits
-	}
-	c.conclude(d, t.peek)
+	c.conclude(&s, t.peek)
 }
 
 // summary is what enforced limits said, as far as they were read.
 type summary struct {
-	bound    *part  // the part that matters most
-	in       *batch // where that is
-	least    int64  // while all allow: how much it has left
-	denial   sluice.Decision
+	several  bool    // there are several parts to choose from
+	bound    *part   // the part that matters most
+	in       *batch  // where that is
+	least    int64   // while all allow: how much it has left
+	denial   *denial // what it says; nil while all allow
 	wait     int64
-	allowed  bool
 	waits    bool // asking again may help with all denials
 	degraded bool
 }
 
-// read takes in what one part said. As long as all allow, the one with least left
-// matters most, which is told without making a decision of each.
-func (s *summary) read(t *terms, o *Outcome, b *batch, p *part) {
-	allowed, least := true, s.least
+// read takes in what an enforced part said. As long as all allow, the one with least
+// left matters most, which is told without making a decision of each.
+func (c *call) read(s *summary, t *terms, o *Outcome, b *batch, p *part) {
+	allowed, least := true, int64(math.MaxInt64)
 	for i := p.from; i < p.to; i++ {
-		c := &b.checks[i]
-		allowed = allowed && c.Verdict.Allowed
-		o.Degraded = o.Degraded || c.Degraded
-		s.wait = max(s.wait, c.Verdict.Wait)
-		if allowed && s.allowed {
-			least = min(least, c.Spec.Remaining(c.Verdict))
+		check := &b.checks[i]
+		allowed = allowed && check.Verdict.Allowed
+		o.Degraded = o.Degraded || check.Degraded
+		s.wait = max(s.wait, check.Verdict.Wait)
+		if s.several && allowed && s.denial == nil {
+			least = min(least, check.Spec.Remaining(check.Verdict))
 		}
 	}
 	s.degraded = s.degraded || o.Degraded
-	if allowed {
-		if s.allowed && (s.bound == nil || least < s.least) {
-			s.bound, s.in, s.least = p, b, least
-		}
-		return
-	}
-	said := b.decide(p)
-	if s.allowed || said.Binds(s.denial) {
-		s.bound, s.in, s.denial = p, b, said
-	}
-	o.Allowed, s.allowed = false, false
-	s.waits = s.waits && t.helps(p, o, &said)
-}
-
-// decide returns the decision on one part.
-func (b *batch) decide(p *part) sluice.Decision { return p.plan.Decide(b.checks[p.from:p.to]) }
-
-// helps reports whether asking again may turn a denial into an allowance in time.
-func (t *terms) helps(p *part, o *Outcome, said *sluice.Decision) bool {
-	retry := said.RetryAfter().Microseconds()
-	return said.Reason == sluice.Limited && !p.plan.Books() && retry > 0 && retry <= t.patience(o.Rule)
-}
-
-// read takes in what limits said that are not enforced.
-func (o *Outcome) read(as role, checks []store.Check) {
-	allowed := true
-	for i := range checks {
-		allowed = allowed && checks[i].Verdict.Allowed
-		o.Degraded = o.Degraded || checks[i].Degraded
-	}
 	switch {
-	case as == shadowing:
-		o.Allowed = o.Allowed && allowed
+	case !allowed:
+		said := c.deny(o, b, p)
+		if s.waits = s.waits && t.helps(p, o, said); s.denial == nil || said.Binds(s.denial.Decision) {
+			s.bound, s.in, s.denial = p, b, said
+		}
+	case s.denial == nil && (s.bound == nil || least < s.least):
+		s.bound, s.in, s.least = p, b, least
+	}
+}
+
+// readShadow takes in what a part said that would be enforced, but for its mode. What
+// was decided without any store says nothing of its limits: see [store.Check.Blind].
+func (c *call) readShadow(o *Outcome, b *batch, p *part) {
+	checks := b.checks[p.from:p.to]
+	allowed, blind := o.look(checks)
+	switch {
+	case blind:
+		o.Undecided = true
+	case !allowed:
+		c.deny(o, b, p)
+	}
+}
+
+// readCandidate takes in what candidate limits said.
+func (o *Outcome) readCandidate(checks []store.Check) {
+	switch allowed, blind := o.look(checks); {
+	case blind:
 	case !allowed:
 		o.Candidate = CandidateDenies
 	case o.Candidate == NoCandidate:
@@ -108,14 +92,54 @@ func (o *Outcome) read(as role, checks []store.Check) {
 	}
 }
 
-// conclude says what follows from the decision for every rule, and from the rules in
-// shadow for the decision.
-func (c *call) conclude(d *Decision, peek bool) {
-	d.Shadow = c.shadow && (c.matches.Ambiguous || len(c.matches.Hits) == 0 && c.state.deny)
+// look reports whether all checks allow, and whether one was decided blindly.
+func (o *Outcome) look(checks []store.Check) (allowed, blind bool) {
+	allowed = true
+	for i := range checks {
+		allowed = allowed && checks[i].Verdict.Allowed
+		blind = blind || checks[i].Blind
+		o.Degraded = o.Degraded || checks[i].Degraded
+	}
+	return allowed, blind
+}
+
+// decide returns the decision on one part.
+func (b *batch) decide(p *part) sluice.Decision { return p.plan.Decide(b.checks[p.from:p.to]) }
+
+// helps reports whether asking again may turn a denial into an allowance in time.
+func (t *terms) helps(p *part, o *Outcome, said *denial) bool {
+	if said.Reason != sluice.Limited || p.plan.Books() {
+		return false
+	}
+	retry := said.RetryAfter().Microseconds()
+	return retry > 0 && retry <= t.patience(o.Rule)
+}
+
+// conclude makes the decision, and says what follows from it for every rule and from
+// the rules in shadow for it.
+func (c *call) conclude(s *summary, peek bool) {
+	d := &c.event.Decision
+	*d = Decision{}
+	switch {
+	case s.denial != nil:
+		d.Decision, d.LimitName, d.Waits = s.denial.Decision, s.denial.limit, s.waits
+	case s.bound != nil:
+		d.Decision, d.wait = s.in.decide(s.bound), time.Duration(s.wait)*time.Microsecond
+		d.LimitName = limitName(c.matches.Hits[s.bound.hit].Limits.Names[s.in.scope], &d.Decision)
+	default:
+		d.Allowed = true
+	}
+	if s.bound != nil {
+		d.Rule, d.Degraded = c.matches.Hits[s.bound.hit].Rule, s.degraded
+	}
+	if c.shadow {
+		c.event.spared = c.spared()
+		d.Shadow = c.event.spared != 0
+	}
 	for i := range c.event.Outcomes {
 		o := &c.event.Outcomes[i]
 		o.Undecided = o.Undecided && o.Allowed
-		o.Spent = d.Allowed && o.Allowed && !peek
+		o.Spent = d.Allowed && o.Allowed && !o.Undecided && !peek
 		d.Shadow = d.Shadow || d.Allowed && !o.Allowed
 	}
 }

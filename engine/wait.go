@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/sluice-limiter/sluice/rule"
 	"github.com/sluice-limiter/sluice/store"
 )
 
@@ -20,99 +18,73 @@ import (
 // (windows and logs), the requests of one key are queued in this process, first come
 // first served: only the first of them asks the store, again and again when that says
 // that it is worth it. Who is in a queue when the rule's wait is over is decided then.
+// A request stands in one queue at a time, that of the limit which holds it longest,
+// so that nobody else waits for somebody whose own limit is used up. A queue takes no
+// more than its limit can admit in the time for which the last one may wait.
 //
 // A rule without wait never holds anybody. At most [MaxWaiters] requests are held at
-// the same time; those beyond are decided at once. Observers are told
-// when all is over, once; [Decision.Wait] of the decision that is returned is 0.
-func (e *Engine) Wait(ctx context.Context, r Request) (Decision, error) {
-	c := e.begin(r)
+// the same time, and of one key of a rule half of that; those beyond are decided at
+// once. Observers are told when all is over, once; [Decision.Wait] of the decision that
+// is returned is 0.
+func (e *Engine) Wait(ctx context.Context, r Request) (d Decision, err error) {
+	c := e.begin(&r)
 	c.match(e)
-	w := waiting{engine: e, call: c, since: e.real.Now()}
-	if w.mayWait() {
-		defer e.waiters.Add(-1)
-		w.wait(ctx)
-	} else {
-		w.ask(ctx, 0)
-	}
-	d, err := e.finish(c)
+	w := waiting{engine: e, call: c, op: store.Spend}
+	w.decide(ctx)
+	err = e.finish(c, &d)
 	d.wait = 0 // it is over
 	return d, err
 }
 
-// waiting is one call of Wait.
+// WaitReserve is Reserve for who can wait, as Wait is Check: when it returns, a request
+// whose reservation is granted may go ahead at once. Those who wait in either way stand
+// in the same queues and count together.
+func (e *Engine) WaitReserve(ctx context.Context, r Request) (*Reservation, error) {
+	c := e.begin(&r)
+	c.match(e)
+	res := &Reservation{engine: e, ID: rand.Text()}
+	w := waiting{engine: e, call: c, op: store.Reserve, id: res.ID}
+	w.decide(ctx)
+	res, err := res.finish(c)
+	if err == nil {
+		res.wait = 0 // it is over
+	}
+	return res, err
+}
+
+// waiting is one call of Wait or WaitReserve.
 type waiting struct {
 	engine *Engine
 	call   *call
-	since  int64   // when it began, µs by the engine's real clock
-	lines  []place // in which it queues
-	turns  int     // in how many of them it is its turn
+	op     store.Op
+	id     string // of the reservation
+	since  int64  // when it began, µs by the engine's real clock
+	at     place  // in the line in which it is its turn; without a key in none
+	last   bool   // the next answer counts, whatever it is
 }
 
-// place is one in a line.
-type place struct {
-	key  string
-	wait time.Duration // of the rule
-}
-
-// mayWait reports whether a rule lets the request wait and there is room for one more.
-func (w *waiting) mayWait() bool {
-	e := w.engine
-	if !w.call.anyHolds() {
-		return false
+// decide decides the request, after a while if it may wait.
+func (w *waiting) decide(ctx context.Context) {
+	e, c, ev := w.engine, w.call, &w.call.event
+	w.since = e.real.Now()
+	if !c.anyHolds() || !e.enter(c) {
+		w.ask(ctx, 0)
+		return
 	}
-	if e.waiters.Add(1) <= e.maxWaiters {
-		return true
-	}
-	e.waiters.Add(-1)
-	e.warn(manyWaiters, "sluice: too many requests are waiting, more are decided at once", "most", e.maxWaiters)
-	return false
-}
-
-// holds reports whether a rule lets its requests wait.
-func (c *call) holds(h *rule.Hit) bool { return h.Rule.Wait > 0 && !h.Denied && c.enforces(h) }
-
-func (c *call) anyHolds() bool {
-	for i := range c.matches.Hits {
-		if c.holds(&c.matches.Hits[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// queues reports whether requests of a rule have to queue here: a limit of it does
-// not book the future.
-func (c *call) queues(h *rule.Hit) bool {
-	if !c.holds(h) {
-		return false
-	}
-	for _, p := range h.Limits.Enforce {
-		if p != nil && !p.Books() {
-			return true
-		}
-	}
-	return false
-}
-
-func (w *waiting) wait(ctx context.Context) {
-	ev := &w.call.event
-	if !w.hopeless(ctx) {
-		w.queue(ctx)
-		w.repeat(ctx)
-		w.leave()
-	}
+	defer e.room.leave(c)
+	w.queue(ctx)
 	if ev.Err != nil || !ev.Decision.Allowed {
 		return
 	}
 	if err := sleep(ctx, ev.Decision.Wait()); err != nil {
-		w.engine.giveBackAll(ctx, w.call, store.Spend)
+		e.giveBackAll(ctx, c, w.op)
 		w.left(err)
 	}
 }
 
 // ask decides the request. within is for how long it may be told to wait, in µs.
 func (w *waiting) ask(ctx context.Context, within int64) {
-	w.engine.decide(ctx, w.call, &terms{op: store.Spend, waited: w.waited(), within: within})
+	w.engine.decide(ctx, w.call, &terms{op: w.op, id: w.id, waited: w.waited(), within: within})
 }
 
 // waited returns how long it has been waiting.
@@ -120,73 +92,13 @@ func (w *waiting) waited() time.Duration {
 	return time.Duration(w.engine.real.Now()-w.since) * time.Microsecond
 }
 
-// hopeless decides a request at once that would have to queue and could not be let
-// through in time even if it were the first.
-func (w *waiting) hopeless(ctx context.Context) bool {
-	c, e := w.call, w.engine
-	busy := false
-	for i := range c.matches.Hits {
-		if h := &c.matches.Hits[i]; c.queues(h) {
-			p := place{string(h.Key), time.Duration(h.Rule.Wait)}
-			w.lines = append(w.lines, p)
-			busy = busy || e.lines.busy(p.key)
-		}
-	}
-	if !busy {
-		return false
-	}
-	e.decide(ctx, c, &terms{op: store.Spend, peek: true, within: patience(ctx)})
-	d := &c.event.Decision
-	return c.event.Err != nil || !d.Allowed && !d.Waits
-}
-
-// queue waits for the turn in all lines. Everybody enters them in the same order, so
-// that nobody waits for each other in a circle.
-func (w *waiting) queue(ctx context.Context) {
-	slices.SortFunc(w.lines, func(a, b place) int { return cmp.Compare(a.key, b.key) })
-	for _, p := range w.lines {
-		if !w.engine.lines.enter(ctx, p.key, p.wait-w.waited()) {
-			return
-		}
-		w.turns++
-	}
-}
-
-// leave lets the next ones ask.
-func (w *waiting) leave() {
-	for _, p := range w.lines[:w.turns] {
-		w.engine.lines.leave(p.key)
-	}
-}
-
-// repeat asks until the request is let through, or cannot be in time.
-func (w *waiting) repeat(ctx context.Context) {
-	ev := &w.call.event
-	for {
-		if err := ctx.Err(); err != nil {
-			w.left(err)
-			return
-		}
-		w.ask(ctx, patience(ctx))
-		if ev.Err != nil || !ev.Decision.Waits || w.turns < len(w.lines) {
-			return
-		}
-		if err := sleep(ctx, ev.Decision.RetryAfter()); err != nil {
-			w.left(err)
-			return
-		}
-		w.call.match(w.engine) // the rules may have changed meanwhile
-	}
-}
-
 // left says that the caller has gone.
 func (w *waiting) left(err error) {
 	c := w.call
-	c.event.Err, c.event.Decision = fmt.Errorf("engine: wait: %w", err), Decision{}
+	c.event.Err, c.event.Left, c.event.Decision = fmt.Errorf("engine: wait: %w", err), true, Decision{}
 	c.event.Request, c.event.Path = &c.req, c.matches.Path
-	for i := range c.event.Outcomes {
-		c.event.Outcomes[i].Spent = false
-	}
+	c.list()
+	c.undecided()
 }
 
 // patience returns how long the context lets us wait, in µs.

@@ -45,6 +45,23 @@ func held(t *testing.T, ctx context.Context, e *engine.Engine, r engine.Request)
 	return said(d), time.Since(began)
 }
 
+// waysToWait are both; they do not differ in when and what.
+var waysToWait = map[string]func(*testing.T, context.Context, *engine.Engine, engine.Request) (string, time.Duration){
+	"Wait": held,
+	"WaitReserve": func(t *testing.T, ctx context.Context, e *engine.Engine, r engine.Request) (string, time.Duration) {
+		t.Helper()
+		began := time.Now()
+		res, err := e.WaitReserve(ctx, r)
+		if err != nil {
+			return err.Error(), time.Since(began)
+		}
+		if res.Wait() != 0 {
+			t.Errorf("a wait of %v is still to come", res.Wait())
+		}
+		return said(res.Decision), time.Since(began)
+	},
+}
+
 // TestWait: each algorithm holds a request until it may go ahead, or refuses at once.
 func TestWait(t *testing.T) {
 	for _, c := range []struct {
@@ -102,16 +119,18 @@ func TestWait(t *testing.T) {
 			[]time.Duration{0, 0},
 		},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			inBubble(t, c.rules, func(t *testing.T, e *engine.Engine) {
-				for i := range c.want {
-					got, after := held(t, t.Context(), e, from("ann"))
-					if got != c.want[i] || after != c.after[i] {
-						t.Errorf("request %d: %s after %v\nwant %s after %v", i, got, after, c.want[i], c.after[i])
+		for how, wait := range waysToWait {
+			t.Run(c.name+", "+how, func(t *testing.T) {
+				inBubble(t, c.rules, func(t *testing.T, e *engine.Engine) {
+					for i := range c.want {
+						got, after := wait(t, t.Context(), e, from("ann"))
+						if got != c.want[i] || after != c.after[i] {
+							t.Errorf("request %d: %s after %v\nwant %s after %v", i, got, after, c.want[i], c.after[i])
+						}
 					}
-				}
+				})
 			})
-		})
+		}
 	}
 }
 
@@ -253,42 +272,16 @@ func TestWaitLeavesFromTheMiddle(t *testing.T) {
 // TestWaitDeadline: a deadline before the time to go ahead is a denial at once.
 func TestWaitDeadline(t *testing.T) {
 	for _, text := range []string{"leaky_bucket 1/m burst=10", "fixed_window 1/m"} {
-		inBubble(t, []rule.Rule{waits(perUser("a", text), time.Hour)}, func(t *testing.T, e *engine.Engine) {
-			held(t, t.Context(), e, from("ann"))
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			if got, after := held(t, ctx, e, from("ann")); after != 0 || !strings.HasPrefix(got, "denied limited by a") {
-				t.Errorf("%s: %s after %v", text, got, after)
-			}
-		})
-	}
-}
-
-// TestMaxWaiters: those beyond are decided at once.
-func TestMaxWaiters(t *testing.T) {
-	for _, text := range []string{"fixed_window 1/s", "leaky_bucket 1/s burst=20"} {
-		inBubble(t, []rule.Rule{waits(perUser("a", text), time.Minute)}, func(t *testing.T, e *engine.Engine) {
-			held(t, t.Context(), e, from("ann"))
-			done := make(chan string)
-			for range 3 {
-				go func() {
-					got, _ := held(t, t.Context(), e, from("ann"))
-					done <- got
-				}()
-			}
-			synctest.Wait()
-			if got, after := held(t, t.Context(), e, from("ann")); after != 0 || !strings.HasPrefix(got, "denied") {
-				t.Errorf("%s: the fourth: %s after %v", text, got, after)
-			}
-			for range 3 {
-				if got := <-done; !strings.HasPrefix(got, "allowed") {
-					t.Errorf("%s: %s", text, got)
+		for how, wait := range waysToWait {
+			inBubble(t, []rule.Rule{waits(perUser("a", text), time.Hour)}, func(t *testing.T, e *engine.Engine) {
+				wait(t, t.Context(), e, from("ann"))
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				if got, after := wait(t, ctx, e, from("ann")); after != 0 || !strings.HasPrefix(got, "denied limited by a") {
+					t.Errorf("%s, %s: %s after %v", text, how, got, after)
 				}
-			}
-			if got, _ := held(t, t.Context(), e, from("ann")); !strings.HasPrefix(got, "allowed") {
-				t.Errorf("%s: when they have gone: %s", text, got)
-			}
-		}, engine.MaxWaiters(3))
+			})
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ type kind int
 const (
 	storeFailed kind = iota
 	manyWaiters
+	manyOfKey
 	kinds
 )
 

@@ -27,7 +27,7 @@ const (
 // recent refusals, in fixed memory. observe is called for every decision, and takes a
 // lock that it waits for only if all stripes are taken.
 type watch struct {
-	clock    *clock.Clock // the machine's, unless the engine has another
+	clock    *clock.Clock // the engine's
 	stripes  []stripe     // a power of 2
 	requests *topkeys.Table
 	denials  *topkeys.Table
@@ -38,12 +38,10 @@ type watch struct {
 	known *known     // guarded by mu
 }
 
-func newWatch(set *rule.Set) *watch { return watchRules(set.Rules()) }
-
-func watchRules(rules []*rule.Compiled) *watch {
+func newWatch(rules []*rule.Compiled, c *clock.Clock) *watch {
 	callers := runtime.GOMAXPROCS(0)
 	w := &watch{
-		clock:    clock.System(),
+		clock:    c,
 		stripes:  make([]stripe, min(1<<bits.Len(uint(2*callers-1)), maxStripes)),
 		requests: topkeys.New(callers, topWindow),
 		denials:  topkeys.New(callers, topWindow),

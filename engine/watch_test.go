@@ -24,9 +24,7 @@ func watchedRules(names ...string) []*rule.Compiled {
 // watchAt returns a watch whose time is what the pointer says.
 func watchAt(rules []*rule.Compiled) (*watch, *time.Time) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	w := watchRules(rules)
-	w.clock = clock.Func(func() time.Time { return now })
-	return w, &now
+	return newWatch(rules, clock.Func(func() time.Time { return now })), &now
 }
 
 // said makes what a rule said of a request of cost 1.
@@ -152,7 +150,7 @@ func BenchmarkObserve(b *testing.B) {
 		"no rule": happened(),
 	} {
 		b.Run(name, func(b *testing.B) {
-			w := watchRules(rules)
+			w := newWatch(rules, clock.System())
 			b.ReportAllocs()
 			for b.Loop() {
 				w.observe(e)
@@ -163,7 +161,7 @@ func BenchmarkObserve(b *testing.B) {
 
 func BenchmarkObserveParallel(b *testing.B) {
 	rules := watchedRules("a", "b", "c")
-	w := watchRules(rules)
+	w := newWatch(rules, clock.System())
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		e := happened(said(rules[0], "ann", true), said(rules[1], "10.1.2.3", true), said(rules[2], "ann|/login", true))

@@ -85,11 +85,14 @@ func (b *breaker) dead(age int64) bool {
 // something of the store: it does if nobody else got one lately.
 func (b *breaker) hurry() bool { return b.hurried.Add(1) > manyHurried }
 
-// heard reports whether an answer has to be counted. One for which a store that
-// looks at the time did not, came from memory and says nothing.
+// heard reports whether an answer has to be counted.
 func (b *breaker) heard(t timing) bool {
-	return (b.suspect.Load() || b.hurried.Load() > 0) && (t != unseen || !b.looks.Load())
+	return (b.suspect.Load() || b.hurried.Load() > 0) && b.asked(t)
 }
+
+// asked reports whether an answer is the server's. One for which a store that looks at
+// the time did not, came from memory and says nothing.
+func (b *breaker) asked(t timing) bool { return t != unseen || !b.looks.Load() }
 
 // succeed counts a call that the store answered.
 func (b *breaker) succeed(now int64) {

@@ -15,11 +15,28 @@ func (c *core) notify(e Event) {
 	if e.Open {
 		c.logger.Error("sluice: the store is down, deciding without it", "error", e.Cause)
 	} else {
-		c.logger.Info("sluice: the store is back", "degraded", c.degraded.Load())
+		c.failed.Store(false)
+		c.tellBack(c.clock.Now())
 	}
 	if c.observer != nil {
 		c.observer(e)
 	}
+}
+
+// answers notes that the main store answers. After failures that did not open the
+// breaker, of which the log may know, it hears that too: at most once a second, so that
+// the last of several such lines tells how it ended.
+func (c *core) answers() {
+	now, last := c.clock.Now(), c.toldBack.Load()
+	if c.breaker.open.Load() || last != 0 && now-last < 1_000_000 || !c.failed.CompareAndSwap(true, false) {
+		return
+	}
+	c.tellBack(now)
+}
+
+func (c *core) tellBack(now int64) {
+	c.toldBack.Store(now)
+	c.logger.Info("sluice: the store is back", "degraded", c.degraded.Load())
 }
 
 // count counts a decision without the main store, and logs at most once a second.

@@ -66,6 +66,8 @@ type core struct {
 	degraded atomic.Int64
 	logged   atomic.Int64 // when
 	told     atomic.Int64 // how many were degraded then
+	failed   atomic.Bool  // the main store has failed, and not answered since
+	toldBack atomic.Int64 // when the log was last told that it does again
 }
 
 // Option sets up a Store.
@@ -89,7 +91,7 @@ func Probe(probe func(context.Context) error) Option { return func(c *core) { c.
 func WithObserver(observe func(Event)) Option { return func(c *core) { c.observer = observe } }
 
 // WithLogger sends a line to l on every change of state and, at most once a
-// second, when decisions are made without the main store.
+// second, when decisions are made without the main store, and when it answers again.
 func WithLogger(l *slog.Logger) Option { return func(c *core) { c.logger = l } }
 
 // New returns a store that decides by main and, when that fails, by the policy

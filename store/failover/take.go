@@ -69,6 +69,9 @@ func (c *core) askOrDecide(ctx context.Context, op store.Op, checks []store.Chec
 	failed, err := c.ask(ctx, op, checks)
 	switch {
 	case failed:
+		if !errors.Is(err, store.ErrState) && !c.failed.Load() {
+			c.failed.Store(true)
+		}
 		return c.decide(ctx, op, checks, by)
 	case err == nil:
 		c.after(ctx, op, checks, by)
@@ -123,6 +126,9 @@ func (c *core) judge(ctx context.Context, t timing, err error, checks []store.Ch
 	case answered(err):
 		if b.heard(t) {
 			b.succeed(c.clock.Now())
+		}
+		if c.failed.Load() && b.asked(t) {
+			c.answers()
 		}
 	case t == hurried:
 		if b.hurry() {
