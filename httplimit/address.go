@@ -14,6 +14,14 @@ var nobody = netip.IPv4Unspecified()
 // in http.Request.RemoteAddr: with or without port, brackets and zone. Leading
 // zeros are refused, because some read them as octal.
 func parseAddress(text string) (netip.Addr, bool) {
+	if four, size := scanIPv4(text); size > 0 {
+		return netip.AddrFrom4(four), four != [4]byte{}
+	}
+	return parseSlowly(text)
+}
+
+// parseSlowly reads all that scanIPv4 does not, and the same as that.
+func parseSlowly(text string) (netip.Addr, bool) {
 	host := text
 	if strings.HasPrefix(text, "[") {
 		end := strings.IndexByte(text, ']')
@@ -30,6 +38,32 @@ func parseAddress(text string) (netip.Addr, bool) {
 		host = text[:colon]
 	}
 	return parseHost(host)
+}
+
+// scanIPv4 reads what most connections have: 192.0.2.1:4711. It returns the length of
+// the address, or 0 for everything else. There is only one way to write such an address.
+func scanIPv4(text string) (four [4]byte, size int) {
+	at := 0
+	for i := range four {
+		number, start := 0, at
+		for at < len(text) && text[at]-'0' <= 9 {
+			number = number*10 + int(text[at]-'0')
+			at++
+		}
+		if at == start || at-start > 3 || number > 255 || text[start] == '0' && at-start > 1 {
+			return four, 0
+		}
+		if four[i] = byte(number); i < 3 {
+			if at == len(text) || text[at] != '.' {
+				return four, 0
+			}
+			at++
+		}
+	}
+	if !isPort(text[at:], true) {
+		return four, 0
+	}
+	return four, at
 }
 
 // parseHost reads an address without port. A zone names a network card of whoever
@@ -67,10 +101,28 @@ func isPort(text string, mayBeEmpty bool) bool {
 	return number <= 65535
 }
 
+// AddressKey returns whose budget a request from addr is charged to, as [ByIP] does: an
+// IPv4 address, also if it comes as IPv6, or the /64 network of an IPv6 address.
+func AddressKey(addr netip.Addr) string {
+	var buffer [64]byte
+	return string(appendKey(buffer[:0], addr.Unmap().WithZone(""), 64))
+}
+
+// The networks of IPv6 in which every address is another client: what a translator
+// (NAT64) makes of IPv4 addresses, and what has an IPv4 address or ::1 at its end.
+var (
+	translated = netip.MustParsePrefix("64:ff9b::/96")
+	compatible = netip.MustParsePrefix("::/96")
+)
+
 // appendKey writes whose budget a request from addr is charged to: an IPv4 address,
 // or the network of an IPv6 address, whose owner can take any address in it.
 func appendKey(to []byte, addr netip.Addr, ipv6Bits int) []byte {
-	if addr.Is4() || ipv6Bits == 128 {
+	switch {
+	case translated.Contains(addr):
+		bytes := addr.As16()
+		return netip.AddrFrom4([4]byte(bytes[12:])).AppendTo(to)
+	case addr.Is4(), ipv6Bits == 128, compatible.Contains(addr):
 		return addr.AppendTo(to)
 	}
 	network, err := addr.Prefix(ipv6Bits)

@@ -23,6 +23,11 @@ func holdOf(res *http.Response, now time.Time) time.Duration {
 	for _, line := range res.Header[fieldRateLimit] {
 		hold = max(hold, parseRateLimit(line))
 	}
+	if left, ok := parseSeconds(res.Header.Get("RateLimit-Remaining")); ok && left == 0 { // drafts 03 to 06
+		if reset, ok := parseSeconds(res.Header.Get("RateLimit-Reset")); ok {
+			hold = max(hold, reset)
+		}
+	}
 	return hold
 }
 
@@ -53,8 +58,12 @@ func parseSeconds(text string) (time.Duration, bool) {
 
 // parseRateLimit returns the longest time after which a limit that is used up has more:
 // "default";r=0;t=30, or a and w as later drafts call them. A list that is not well
-// formed says nothing, as the draft demands.
+// formed says nothing, as the draft demands. Draft 07 has no list, but limit=10,
+// remaining=0, reset=30.
 func parseRateLimit(line string) time.Duration {
+	if !strings.Contains(line, `"`) {
+		return parseMembers(line)
+	}
 	longest := time.Duration(0)
 	for more := true; more; {
 		var item string
@@ -66,6 +75,28 @@ func parseRateLimit(line string) time.Duration {
 		longest = max(longest, hold)
 	}
 	return longest
+}
+
+// parseMembers reads what draft 07 says of one limit.
+func parseMembers(line string) time.Duration {
+	left, reset := time.Duration(-1), time.Duration(-1)
+	for member := range strings.SplitSeq(line, ",") {
+		key, value, _ := strings.Cut(strings.Trim(member, " \t"), "=")
+		value, _, _ = strings.Cut(value, ";") // parameters say nothing to us
+		n, ok := parseSeconds(value)
+		switch {
+		case key == "remaining" && ok:
+			left = n
+		case key == "reset" && ok:
+			reset = n
+		case key == "remaining", key == "reset":
+			return 0
+		}
+	}
+	if left != 0 {
+		return 0
+	}
+	return max(0, reset)
 }
 
 // parseItem reads one member of the list: a name with parameters.

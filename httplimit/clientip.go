@@ -16,6 +16,7 @@ import (
 // every hop is one of ours; the first that is not is the client. Where a hop cannot
 // be read, the one that vouched for it is charged: the last trusted one.
 type source struct {
+	option  string                                           // that says so; empty: none
 	header  string                                           // canonical; empty: none
 	next    func(line string) (node, rest string, more bool) // takes the rightmost node off a line
 	trusted networks

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -138,7 +139,8 @@ func TestParsePrefixes(t *testing.T) {
 		" 2001:db8::1 ":        "2001:db8::1/128",
 		"::ffff:10.0.0.0/104":  "10.0.0.0/8",
 		"::ffff:192.0.2.1":     "192.0.2.1/32",
-		"::ffff:0.0.0.0/96":    "0.0.0.0/0",
+		"::ffff:0.0.0.0/96":    "0.0.0.0/0 trusts everybody",
+		"::/0":                 "::/0 trusts everybody",
 		"::ffff:10.0.0.0/8":    "would trust everybody (write it as IPv4: 10.0.0.0/8)",
 		"::ffff:0.0.0.0/95":    "would trust everybody",
 		"010.0.0.0/8":          "no network",
@@ -161,35 +163,15 @@ func TestParsePrefixes(t *testing.T) {
 	}
 }
 
-// TestOptionsRefuse: an option that makes no sense stops the program before a request
-// gets round a limit.
-func TestOptionsRefuse(t *testing.T) {
-	keyed := sluice.NewKeyed(sluice.PerSecond(1))
-	byHost := httplimit.KeyBy(func(r *http.Request) (string, error) { return r.Host, nil })
-	for name, f := range map[string]func(){
-		"no proxies":           func() { httplimit.TrustProxies() },
-		"everybody":            func() { httplimit.TrustProxies(mustPrefix("::ffff:10.0.0.0/8")) },
-		"zero prefix":          func() { httplimit.Cloudflare(mustPrefix("")) },
-		"no hops":              func() { httplimit.TrustHops(0) },
-		"no header":            func() { httplimit.ClientHeader("", prefixes(ownNets)...) },
-		"two sources":          func() { httplimit.ByIP(sluice.PerSecond(1), httplimit.TrustHops(1), httplimit.GoogleCloud()) },
-		"dialect":              func() { httplimit.Headers("draft-99") },
-		"jitter":               func() { httplimit.Jitter(-1) },
-		"IPv6Prefix":           func() { httplimit.IPv6Prefix(0) },
-		"IPv6Prefix and KeyBy": func() { httplimit.Middleware(keyed, byHost, httplimit.IPv6Prefix(56)) },
-		"proxies and KeyBy":    func() { httplimit.Middleware(keyed, byHost, httplimit.TrustHops(1)) },
-		"health with dots":     func() { httplimit.Health("/a/../b") },
-		"health, relative":     func() { httplimit.Health("healthz") },
-		"health, escaped":      func() { httplimit.Health("/a%2fb") },
-		"invalid limit":        func() { httplimit.ByIP(sluice.Limit{Count: -1}) },
+// TestAddressKey: keys that are made by hand are those that ByIP makes.
+func TestAddressKey(t *testing.T) {
+	for text, want := range map[string]string{
+		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "64:ff9b::c000:201": "192.0.2.1", "2001:db8::1%eth0": "2001:db8::/64", "::1": "::1",
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: taken", name)
-				}
-			}()
-			f()
-		}()
+		log := &keyLog{}
+		serve(httplimit.Middleware(sluice.NewKeyed(sluice.PerHour(1), sluice.WithObserver(log)))(served), request(net.JoinHostPort(text, "1")))
+		if got := httplimit.AddressKey(netip.MustParseAddr(text)); got != want || log.last != want {
+			t.Errorf("%s: %s, and by address %s, want %s", text, got, log.last, want)
+		}
 	}
 }

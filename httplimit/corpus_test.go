@@ -77,6 +77,20 @@ var corpus = []class{
 	{"IPv6 /56", []httplimit.KeyedOption{httplimit.IPv6Prefix(56)}, func(rnd *rand.Rand, c, _ int) hostile {
 		return hostile{fmt.Sprintf("[2001:db8:0:%x::%x]:1", (c+1)<<8|rnd.IntN(256), rnd.IntN(65536)), nil, fmt.Sprintf("2001:db8:0:%x00::/56", c+1)}
 	}},
+	{"translated IPv4 (NAT64)", nil, func(rnd *rand.Rand, c, i int) hostile {
+		forms := []string{"[64:ff9b::203.0.113.%d]:1", "[64:ff9b::cb00:71%02x]:1", "[64:FF9B:0:0:0:0:203.0.113.%d]:1", "203.0.113.%d:1"}
+		return hostile{fmt.Sprintf(forms[i%len(forms)], c+1), nil, v4(c)}
+	}},
+	{"translated IPv4, longer and shorter networks", []httplimit.KeyedOption{httplimit.IPv6Prefix(128)}, func(rnd *rand.Rand, c, _ int) hostile {
+		return hostile{fmt.Sprintf("[64:ff9b::203.0.113.%d]:%d", c+1, rnd.IntN(65536)), nil, v4(c)}
+	}},
+	{"IPv4 at the end of zeros", nil, func(rnd *rand.Rand, c, i int) hostile {
+		if c == 0 {
+			return hostile{fmt.Sprintf("[::1]:%d", i), nil, "::1"}
+		}
+		forms := []string{"[::203.0.113.%d]:1", "[::cb00:71%02x]:1"}
+		return hostile{fmt.Sprintf(forms[i%len(forms)], c+1), nil, fmt.Sprintf("::cb00:71%02x", c+1)}
+	}},
 	{"zones", nil, func(rnd *rand.Rand, c, i int) hostile {
 		return hostile{fmt.Sprintf("[2001:db8:0:%x::1%%eth%d]:1", c+1, i), nil, fmt.Sprintf("2001:db8:0:%x::/64", c+1)}
 	}},

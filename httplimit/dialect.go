@@ -13,19 +13,25 @@ import (
 
 // dialect is one way to tell clients of their limits.
 type dialect struct {
-	expose string                                    // the names of its fields, and Retry-After
-	item   func(name string, l sluice.Limit) string  // of one limit in RateLimit-Policy; nil: there is no such field
-	set    func(h http.Header, l *shown, r, t int64) // tells that r remain and more comes in t seconds; t < 0: not known
+	expose string                                   // the names of its fields, and Retry-After
+	item   func(name string, l sluice.Limit) string // of one limit in RateLimit-Policy; nil: there is no such field
+
+	// What remains, r, and when more comes, t in seconds, is told by set, or else in the
+	// list RateLimit under these names. A negative t is not known.
+	set          func(h http.Header, l *shown, r, t int64)
+	nameR, nameT string
 }
 
 var dialects = map[rule.Headers]*dialect{
-	rule.HeadersDraft10: {"RateLimit, RateLimit-Policy, Retry-After", draft10Item, draft10(";r=", ";t=")},
-	rule.HeadersDraft11: {"RateLimit, RateLimit-Policy, Retry-After", draft10Item, draft10(";a=", ";w=")},
-	rule.HeadersDraft07: {"RateLimit, RateLimit-Policy, Retry-After", draft07Item, draft07},
-	rule.HeadersDraft06: {"RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After", nil, draft06},
-	rule.HeadersLegacy:  {"X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After", nil, legacy},
-	rule.HeadersNone:    {"Retry-After", nil, func(http.Header, *shown, int64, int64) {}},
+	rule.HeadersDraft10: {expose: list, item: draft10Item, nameR: ";r=", nameT: ";t="},
+	rule.HeadersDraft11: {expose: list, item: draft10Item, nameR: ";a=", nameT: ";w="},
+	rule.HeadersDraft07: {expose: list, item: draft07Item, set: draft07},
+	rule.HeadersDraft06: {expose: "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After", set: draft06},
+	rule.HeadersLegacy:  {expose: "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After", set: legacy},
+	rule.HeadersNone:    {expose: "Retry-After", set: func(http.Header, *shown, int64, int64) {}},
 }
+
+const list = "RateLimit, RateLimit-Policy, Retry-After"
 
 // The fields as net/http writes them.
 const (
@@ -91,12 +97,6 @@ func sfString(text string) string {
 	return b.String()
 }
 
-func draft10(r, t string) func(http.Header, *shown, int64, int64) {
-	return func(h http.Header, l *shown, remaining, more int64) {
-		addField(h, fieldRateLimit, newField(l.quoted, r, remaining, t, more))
-	}
-}
-
 func draft07(h http.Header, l *shown, r, t int64) {
 	text := "limit=" + integer(l.limit.Count) + ", remaining=" + integer(r)
 	if t >= 0 {
@@ -116,7 +116,7 @@ func draft06(h http.Header, l *shown, r, t int64) {
 // legacy tells the reset as seconds since 1970, as those do who made it common.
 func legacy(h http.Header, l *shown, r, t int64) {
 	if t >= 0 {
-		t += clock.System().Start() / 1e6
+		t += (clock.System().Start() + 1e6 - 1) / 1e6 // what is rounded up must not be early by now
 	}
 	setThree(h, "X-Ratelimit-", integer(l.limit.Count), r, t)
 }

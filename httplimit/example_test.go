@@ -113,7 +113,7 @@ func ExampleClientAddress() {
 			if user, _, ok := r.BasicAuth(); ok {
 				return "user:" + user, nil
 			}
-			return "ip:" + address(r).String(), nil
+			return "ip:" + httplimit.AddressKey(address(r)), nil
 		}),
 	)
 	handler := limit(http.HandlerFunc(hello))
@@ -150,6 +150,34 @@ func ExampleDenied() {
 	// Output:
 	// 200 hello
 	// 429 slow down: default
+}
+
+func ExampleDecided() {
+	set, err := rule.Compile(rule.Config{Rules: []rule.Rule{{
+		Name: "new", Mode: rule.Shadow, Key: []string{"ip"}, Limits: []rule.Limit{{Limit: sluice.PerMinute(1)}},
+	}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rules, err := engine.New(set, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = rules.Close() }()
+	handler := httplimit.Rules(rules, httplimit.Decided(func(r *http.Request, d engine.Decision) {
+		if d.Shadow {
+			fmt.Println("would have been refused:", r.URL.Path)
+		}
+	}))(http.HandlerFunc(hello))
+
+	show(handler, "/a", "192.0.2.1:1234")
+	show(handler, "/b", "192.0.2.1:1234")
+	// Output:
+	// 200
+	// would have been refused: /b
+	// 200
 }
 
 func ExampleOnError() {

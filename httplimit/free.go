@@ -25,15 +25,16 @@ func Free(f func(*http.Request) bool) Option {
 	return option(func(c *config) { c.free = f })
 }
 
-// CountPreflight limits CORS preflight requests as well. They are free by default,
-// since a browser sends them on its own and shows the user nothing of a refusal.
+// CountPreflight limits CORS preflight requests as well. They are free by default if
+// they have neither credentials nor a body, since a browser sends them on its own and
+// shows the user nothing of a refusal.
 func CountPreflight() Option {
 	return option(func(c *config) { c.countPreflight = true })
 }
 
 // isFree reports whether r passes without being counted.
 func (c *config) isFree(r *http.Request) bool {
-	if r.Method == http.MethodOptions && !c.countPreflight && isPreflight(r.Header) {
+	if r.Method == http.MethodOptions && !c.countPreflight && isPreflight(r) {
 		return true
 	}
 	if len(c.health) > 0 && c.isHealth(r) {
@@ -42,8 +43,13 @@ func (c *config) isFree(r *http.Request) bool {
 	return c.free != nil && c.free(r)
 }
 
-func isPreflight(h http.Header) bool {
-	return len(h["Access-Control-Request-Method"]) > 0 && len(h["Origin"]) > 0
+// isPreflight reports whether r is what a browser asks on its own. That never has
+// credentials or a body: with these, a handler that does not look at the method would
+// be asked in earnest.
+func isPreflight(r *http.Request) bool {
+	h := r.Header
+	return len(h["Access-Control-Request-Method"]) > 0 && len(h["Origin"]) > 0 &&
+		len(h["Authorization"]) == 0 && len(h["Cookie"]) == 0 && r.ContentLength == 0
 }
 
 // isHealth compares the path as it was sent: RawPath is empty only if that is how

@@ -30,6 +30,16 @@ func TestPreflightIsFree(t *testing.T) {
 		r.Header.Del(without)
 		wantStatus(t, "without "+without, serve(h, r), http.StatusTooManyRequests)
 	}
+	for _, name := range []string{"Authorization", "Cookie"} {
+		r := preflight()
+		r.Header.Set(name, "Basic YW5uOmd1ZXNz")
+		wantStatus(t, "with "+name, serve(h, r), http.StatusTooManyRequests)
+	}
+	for _, length := range []int64{1, -1} {
+		r := preflight()
+		r.ContentLength = length
+		wantStatus(t, "with a body", serve(h, r), http.StatusTooManyRequests)
+	}
 	counted := spent(t, httplimit.ByIP(sluice.PerHour(1), httplimit.CountPreflight())(served))
 	wantStatus(t, "counted", serve(counted, preflight()), http.StatusTooManyRequests)
 }

@@ -89,9 +89,29 @@ func FuzzAnswer(f *testing.F) {
 				t.Errorf("%q: %v", text, got)
 			}
 		}
-		line := newField(sfString(text), ";r=", 0, ";t=", 42)[0]
+		line := newField(sfString(text), ";r=", 0, ";t=", 42).text
 		if got := parseRateLimit(line + `, "other";r=5;t=99`); got != 42*time.Second {
 			t.Errorf("%q: %v", line, got)
+		}
+	})
+}
+
+// FuzzScanIPv4: what is read quickly is what would be read slowly, and stands there as
+// it has to be written.
+func FuzzScanIPv4(f *testing.F) {
+	for _, seed := range []string{
+		"192.0.2.1:4711", "192.0.2.1", "0.0.0.0:1", "01.2.3.4:5", "1.2.3.4:", "1.2.3.4:65536", "1.2.3:4", "1.2.3.4.5", "256.1.1.1:1", "1.2.3.4:1:2", "1.2.3.0004:1", "[1.2.3.4]:1", "",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		four, size := scanIPv4(text)
+		if size == 0 {
+			return
+		}
+		slow, ok := parseSlowly(text)
+		if slow != netip.AddrFrom4(four) || ok == slow.IsUnspecified() || slow.String() != text[:size] {
+			t.Errorf("%q: %v, but %v %v", text, four, slow, ok)
 		}
 	})
 }

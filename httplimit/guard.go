@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
+	"github.com/sluice-limiter/sluice/store"
 )
 
 // guard stands before a handler. All rungs of the ladder are one, and differ only in
@@ -31,12 +32,16 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.next.ServeHTTP(w, r)
 		return
 	}
-	a, err := g.decide(r)
+	var a answer
+	err := g.decide(r, &a)
 	if err != nil && !g.fault(&a, err) {
 		if g.undecided(w, r, err) {
 			g.next.ServeHTTP(w, r)
 		}
 		return
+	}
+	if g.config.decided != nil {
+		g.config.decided(r, a.Decision)
 	}
 	if a.policy != nil {
 		a.policy.tell(w.Header(), len(r.Header["Origin"]) > 0, a.limit, &a.Decision.Decision)
@@ -51,25 +56,37 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (g *guard) decide(r *http.Request) (answer, error) {
+// decide fills in the answer, which is too big to be handed around.
+func (g *guard) decide(r *http.Request, a *answer) error {
 	if g.rules != nil {
-		return g.rules.decide(r)
+		return g.rules.decide(r, a)
 	}
-	return g.keys.decide(r)
+	return g.keys.decide(r, a)
 }
 
 // fault turns an error that the request itself has caused into a refusal. Such a one
 // must never count as a failure of the store, which may let requests pass.
 func (g *guard) fault(a *answer, err error) bool {
-	switch {
-	case errors.Is(err, sluice.ErrKey):
-		*a = answer{Decision: engine.Decision{Decision: sluice.Decision{Reason: sluice.MissingKey}}}
-	case errors.Is(err, sluice.ErrCost):
-		*a = answer{Decision: engine.Decision{Decision: sluice.Decision{Reason: sluice.Never}}}
-	default:
-		return false
+	for _, f := range faults {
+		if errors.Is(err, f.err) {
+			*a = answer{}
+			a.Reason = f.reason
+			return true
+		}
 	}
-	return true
+	return false
+}
+
+// faults are those of the input, and why such a request is refused.
+var faults = [...]struct {
+	err    error
+	reason sluice.Reason
+}{
+	{store.ErrKey, sluice.MissingKey},
+	{store.ErrCost, sluice.Never},
+	{store.ErrTooMany, sluice.Unavailable}, // limits for the store to decide at once
+	{store.ErrOp, sluice.Unavailable},
+	{store.ErrID, sluice.Unavailable},
 }
 
 // statusClientGone is what many servers log for a client that did not wait for its

@@ -16,8 +16,11 @@ func ByIP(limit sluice.Limit, opts ...KeyedOption) func(http.Handler) http.Handl
 
 // Middleware limits requests by keyed: per client address, or as [KeyBy] says. All
 // handlers that it is put around share the budgets. Requests for a leaky bucket wait
-// for their turn, others if [Wait] says so.
+// for their turn, others if [Wait] says so. It panics if keyed is nil.
 func Middleware(keyed *sluice.Keyed, opts ...KeyedOption) func(http.Handler) http.Handler {
+	if keyed == nil {
+		panic("httplimit: Middleware: the Keyed is nil (make it with sluice.NewKeyed)")
+	}
 	c := newConfig()
 	for _, o := range opts {
 		o.applyKeyed(&c)
@@ -27,8 +30,11 @@ func Middleware(keyed *sluice.Keyed, opts ...KeyedOption) func(http.Handler) htt
 
 // Rules limits requests by the rules of e: see [User] and [Attributes] for what rules
 // may ask for. Requests wait, and are settled by a header of the response, if their
-// rule says so.
+// rule says so. It panics if e is nil.
 func Rules(e *engine.Engine, opts ...RulesOption) func(http.Handler) http.Handler {
+	if e == nil {
+		panic("httplimit: Rules: the engine is nil (make it with engine.New)")
+	}
 	c := newConfig()
 	for _, o := range opts {
 		o.applyRules(&c)

@@ -1,12 +1,9 @@
 package httplimit
 
 import (
-	"context"
-	"errors"
 	"net/http"
-	"strings"
+	"net/netip"
 	"sync/atomic"
-	"time"
 
 	"github.com/sluice-limiter/sluice"
 )
@@ -15,22 +12,37 @@ import (
 type keys struct {
 	config  *config
 	keyed   *sluice.Keyed
-	policy  atomic.Pointer[policy]
-	waiters atomic.Int64
+	known   atomic.Pointer[known]
+	waiters waiters
+}
+
+// known is what follows from the limits. They may change while requests come in.
+type known struct {
+	plan   *sluice.Plan
+	policy *policy
+	bounds bounds
 }
 
 func newKeys(keyed *sluice.Keyed, c *config) *keys {
 	if c.keyBy != nil && (c.source.header != "" || c.ipv6Bits != 64) {
 		panic("httplimit: KeyBy makes the key, so that no other option can say what of the address it is made of (use ClientAddress inside of it)")
 	}
-	k := &keys{config: c, keyed: keyed}
-	k.describe()
-	return k
+	return &keys{config: c, keyed: keyed, waiters: newWaiters(c.maxWaiters)}
+}
+
+// of returns what is known of the limits by which d was decided.
+func (k *keys) of(d *sluice.Decision) *known {
+	if is := k.known.Load(); is != nil && is.plan == d.Plan() {
+		return is
+	}
+	is := k.describe(d.Plan())
+	k.known.Store(is)
+	return is
 }
 
 // describe writes down what clients are told of the limits.
-func (k *keys) describe() *policy {
-	limits := k.keyed.Limits()
+func (k *keys) describe(plan *sluice.Plan) *known {
+	limits := plan.Limits()
 	names := make([]string, len(limits))
 	for i, l := range limits {
 		switch {
@@ -42,43 +54,32 @@ func (k *keys) describe() *policy {
 			names[i] = l.String()
 		}
 	}
-	p := newPolicy(k.config.dialect, names, limits)
-	k.policy.Store(p)
-	return p
+	return &known{plan, newPolicy(k.config.dialect, names, limits), newBounds(plan, k.config.wait)}
 }
 
-func (k *keys) decide(r *http.Request) (a answer, err error) {
+func (k *keys) decide(r *http.Request, a *answer) (err error) {
 	key, ok := k.key(r)
 	if !ok {
 		a.Reason = sluice.MissingKey
-		return a, nil
+		return nil
 	}
 	cost := int64(1)
 	if k.config.costBy != nil {
 		cost = k.config.costBy(r)
 	}
-	a.Decision.Decision, err = k.keyed.AllowN(r.Context(), key, cost)
-	if err != nil {
-		return a, err
+	d := &a.Decision.Decision
+	if k.waiters.total.Load() > 0 && k.waiters.queue(key) {
+		err = k.join(r.Context(), key, cost, d)
+	} else if *d, err = k.keyed.AllowN(r.Context(), key, cost); err == nil && !d.Allowed && d.Reason == sluice.Limited {
+		err = k.wait(r.Context(), key, cost, d)
 	}
-	if !a.Allowed && a.Reason == sluice.Limited {
-		err = k.wait(r.Context(), key, cost, &a.Decision.Decision)
+	if err != nil || d.Blind || d.Plan() == nil {
+		return err
 	}
-	k.show(&a)
-	return a, err
-}
-
-// show finds what to tell. The limits may have changed since that was written down.
-func (k *keys) show(a *answer) {
-	p := k.policy.Load()
-	l := p.find(&a.Decision.Decision)
-	if l == nil {
-		p = k.describe()
-		if l = p.find(&a.Decision.Decision); l == nil {
-			return // they change this moment
-		}
-	}
-	a.policy, a.limit, a.LimitName = p, l, l.name
+	is := k.of(d)
+	a.policy, a.limit = is.policy, &is.policy.limits[d.Index()]
+	a.LimitName = a.limit.name
+	return nil
 }
 
 func (k *keys) key(r *http.Request) (key string, ok bool) {
@@ -86,63 +87,18 @@ func (k *keys) key(r *http.Request) (key string, ok bool) {
 		key, err := k.config.keyBy(r)
 		return key, err == nil
 	}
-	peer, ok := parseAddress(r.RemoteAddr)
+	four, size := scanIPv4(r.RemoteAddr)
+	if size > 0 && k.config.source.option == "" {
+		return r.RemoteAddr[:size], true
+	}
+	peer, ok := netip.AddrFrom4(four), four != [4]byte{}
+	if size == 0 {
+		peer, ok = parseAddress(r.RemoteAddr)
+	}
 	addr := k.config.source.behind(r, peer, ok)
-	if ok && addr == peer && addr.Is4() {
-		// There is only one way to write an IPv4 address, so it need not be written anew.
-		if host, _, _ := strings.Cut(r.RemoteAddr, ":"); strings.Count(host, ".") == 3 && host[0] != '[' {
-			return host, true
-		}
+	if size > 0 && addr == peer {
+		return r.RemoteAddr[:size], true
 	}
 	var buffer [64]byte
 	return string(appendKey(buffer[:0], addr, k.config.ipv6Bits)), true
-}
-
-// Wait holds a request for up to max instead of refusing it at once; it leaves when
-// the client does. At a leaky bucket requests always wait, as long as its queue and
-// its MaxWait allow; with Wait not longer than max.
-//
-// For a [Transport], which waits as long as the request's context allows, it is how
-// long it waits at most; 0 means never.
-func Wait(longest time.Duration) WaitOption { return waitOption(longest) }
-
-// WaitOption sets up [ByIP], [Middleware] and [Transport].
-type WaitOption interface {
-	KeyedOption
-	TransportOption
-}
-
-type waitOption time.Duration
-
-func (o waitOption) applyKeyed(c *config) { c.wait = time.Duration(o) }
-
-// wait turns the denial d into an allowance if that takes no longer than it may.
-func (k *keys) wait(ctx context.Context, key string, cost int64, d *sluice.Decision) error {
-	longest := k.config.wait
-	if longest <= 0 && d.Limit().Algorithm != sluice.LeakyBucket || longest > 0 && d.RetryAfter() > longest {
-		return nil
-	}
-	if k.waiters.Add(1) > k.config.maxWaiters {
-		k.waiters.Add(-1)
-		return nil
-	}
-	defer k.waiters.Add(-1)
-	if longest > 0 {
-		limited, cancel := context.WithTimeout(ctx, longest)
-		defer cancel()
-		ctx = limited
-	}
-	err := k.keyed.WaitN(ctx, key, cost)
-	var refused *sluice.LimitedError
-	switch {
-	case err == nil:
-		d.Allowed, d.Reason = true, 0
-	case errors.As(err, &refused):
-		*d = refused.Decision
-	case longest > 0 && errors.Is(err, context.DeadlineExceeded):
-		// d stands: its turn did not come in time
-	default:
-		return err
-	}
-	return nil
 }

@@ -48,6 +48,7 @@ type config struct {
 	ipv6Bits       int
 	dialect        rule.Headers
 	jitter         float64
+	decided        func(*http.Request, engine.Decision)
 	denied         func(http.ResponseWriter, *http.Request, engine.Decision)
 	onError        func(http.ResponseWriter, *http.Request, error) bool
 	health         []string
@@ -90,6 +91,12 @@ func Jitter(fraction float64) Option {
 // set already; [Status] returns the usual status.
 func Denied(answer func(w http.ResponseWriter, r *http.Request, d engine.Decision)) Option {
 	return option(func(c *config) { c.denied = answer })
+}
+
+// Decided is told of every decision, before the request goes on or is refused: for logs
+// and spans.
+func Decided(f func(r *http.Request, d engine.Decision)) Option {
+	return option(func(c *config) { c.decided = f })
 }
 
 // OnError is asked when a request could not be decided, because the store failed and

@@ -14,33 +14,65 @@ import (
 type policies struct {
 	engine  *engine.Engine
 	dialect rule.Headers // of rules that name none
-	known   sync.Map     // *rule.Compiled → []*policy: of its limits, then of each override
-	size    atomic.Int64
+	plans   sync.Map     // *sluice.Plan → *told
+	rules   sync.Map     // *rule.Compiled → []*policy: of its limits, then of each override
+	size    atomic.Int64 // of plans
 }
 
-// find returns the policy and the limit that d speaks of, or nil.
+// told is what clients are told of the limits of a plan: a part of those of a rule, or
+// of one of its overrides.
+type told struct {
+	policy *policy
+	limits []*shown // by their number in the plan
+}
+
+// find returns the policy and the limit that d speaks of, or nil if no limit bound.
 func (p *policies) find(d *engine.Decision) (*policy, *shown) {
-	found, ok := p.known.Load(d.Rule)
+	plan := d.Plan()
+	if plan == nil {
+		return nil, nil
+	}
+	found, ok := p.plans.Load(plan)
 	if !ok {
-		found = p.learn(d.Rule)
+		found = p.learn(d.Rule, plan)
 	}
-	all := found.([]*policy)
-	if len(all) == 1 && len(all[0].limits) == 1 && d.LimitName != "" {
-		return all[0], &all[0].limits[0]
+	t := found.(*told)
+	if t.policy == nil {
+		return nil, nil
 	}
-	for _, one := range all {
-		if l := one.find(&d.Decision); l != nil {
-			return one, l
+	return t.policy, t.limits[d.Index()]
+}
+
+// learn describes a plan of a rule. Those of sets that are long gone are forgotten.
+func (p *policies) learn(c *rule.Compiled, plan *sluice.Plan) *told {
+	if p.size.Add(1) > p.most() {
+		p.plans.Clear()
+		p.rules.Clear()
+		p.size.Store(1)
+	}
+	t, limits := new(told), plan.Limits()
+	for _, one := range p.ofRule(c) {
+		if t.take(one, limits) {
+			break
 		}
 	}
-	return nil, nil // no limit has refused it
+	p.plans.Store(plan, t)
+	return t
 }
 
-// learn describes a rule. Rules of sets that are long gone are forgotten.
-func (p *policies) learn(c *rule.Compiled) []*policy {
-	if p.size.Add(1) > 2*int64(len(p.engine.Set().Rules()))+64 {
-		p.known.Clear()
-		p.size.Store(1)
+// most is how many plans are remembered: several times those of the rules in force.
+func (p *policies) most() int64 {
+	n := 64
+	for _, c := range p.engine.Set().Rules() {
+		n += 4 * (1 + len(c.Overrides))
+	}
+	return int64(n)
+}
+
+// ofRule describes a rule.
+func (p *policies) ofRule(c *rule.Compiled) []*policy {
+	if all, ok := p.rules.Load(c); ok {
+		return all.([]*policy)
 	}
 	dialect := c.Headers
 	if dialect == "" {
@@ -50,8 +82,27 @@ func (p *policies) learn(c *rule.Compiled) []*policy {
 	for _, o := range c.Overrides {
 		all = append(all, ofLimits(dialect, c.Name, o.Limits))
 	}
-	p.known.Store(c, all)
+	p.rules.Store(c, all)
 	return all
+}
+
+// take finds the limits of a plan in a policy. It reports whether all of them are
+// there.
+func (t *told) take(p *policy, limits []sluice.Limit) bool {
+	found := make([]*shown, len(limits))
+	for i, limit := range limits {
+		for j := range p.limits {
+			if p.limits[j].limit == limit {
+				found[i] = &p.limits[j]
+				break
+			}
+		}
+		if found[i] == nil {
+			return false
+		}
+	}
+	t.policy, t.limits = p, found
+	return true
 }
 
 // ofLimits describes limits of a rule. Names that do not tell them apart get the

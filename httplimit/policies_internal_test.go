@@ -37,8 +37,10 @@ func TestPoliciesAreBounded(t *testing.T) {
 		}
 	}
 	size := 0
-	p.known.Range(func(any, any) bool { size++; return true })
-	if size > 100 {
-		t.Errorf("%d rules are remembered", size)
+	count := func(any, any) bool { size++; return true }
+	p.plans.Range(count)
+	p.rules.Range(count)
+	if size > 200 {
+		t.Errorf("%d plans and rules are remembered", size)
 	}
 }

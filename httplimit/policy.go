@@ -14,59 +14,79 @@ import (
 // written down ahead.
 type policy struct {
 	dialect *dialect
-	list    []string // the value of RateLimit-Policy: shared, so it has no spare capacity
-	expose  []string // the value of Access-Control-Expose-Headers: likewise
+	list    string // the value of RateLimit-Policy
+	expose  string // the value of Access-Control-Expose-Headers
 	limits  []shown
 }
 
 // shown is one limit of a policy.
 type shown struct {
-	name   string
-	quoted string // the name as a string of a structured field
-	limit  sluice.Limit
-	quick  bool // one more comes within a second, whatever the state
+	name      string
+	quoted    string // the name as a string of a structured field
+	limit     sluice.Limit
+	unlimited bool
+	quick     bool // one more comes within a second, whatever the state
+	last      *fields
 }
 
 // newPolicy describes limits, which have their defaults filled in. A limit that lets
 // everything pass is nothing to tell of.
 func newPolicy(dialectName rule.Headers, names []string, limits []sluice.Limit) *policy {
 	p := &policy{dialect: dialects[dialectName]}
-	p.expose = []string{p.dialect.expose}
+	p.expose = p.dialect.expose
 	var items []string
 	for i, l := range limits {
-		p.limits = append(p.limits, shown{name: names[i], quoted: sfString(names[i]), limit: l, quick: isQuick(l)})
-		if l.Algorithm != sluice.NoLimit && p.dialect.item != nil {
+		unlimited := l.Algorithm == sluice.NoLimit
+		p.limits = append(p.limits, shown{names[i], sfString(names[i]), l, unlimited, isQuick(l), new(fields)})
+		if !unlimited && p.dialect.item != nil {
 			items = append(items, p.dialect.item(names[i], l))
 		}
 	}
-	if len(items) > 0 {
-		p.list = []string{strings.Join(items, ", ")}
-	}
+	p.list = strings.Join(items, ", ")
 	return p
-}
-
-// find returns the limit that d speaks of, or nil if the limits have changed.
-func (p *policy) find(d *sluice.Decision) *shown {
-	bound := d.Limit()
-	for i := range p.limits {
-		if p.limits[i].limit == bound {
-			return &p.limits[i]
-		}
-	}
-	return nil
 }
 
 // tell sets the header fields for a decision about limit l.
 func (p *policy) tell(h http.Header, crossOrigin bool, l *shown, d *sluice.Decision) {
-	if l.limit.Algorithm != sluice.NoLimit {
-		p.dialect.set(h, l, d.Remaining(), l.moreAfter(d))
-		if p.list != nil {
-			addField(h, fieldPolicy, p.list)
-		}
+	if !l.unlimited {
+		p.tellLimit(h, l, d.Remaining(), l.moreAfter(d))
 	}
 	if crossOrigin {
-		addField(h, fieldExpose, p.expose)
+		addField(h, fieldExpose, []string{p.expose})
 	}
+}
+
+func (p *policy) tellLimit(h http.Header, l *shown, r, t int64) {
+	if p.dialect.set == nil {
+		p.tellList(h, l, r, t)
+		return
+	}
+	p.dialect.set(h, l, r, t)
+	if p.list != "" {
+		addField(h, fieldPolicy, []string{p.list})
+	}
+}
+
+// tellList sets RateLimit and RateLimit-Policy. What was written for another client
+// need not be written again, but the lines are this one's own: somebody further out may
+// change them.
+func (p *policy) tellList(h http.Header, l *shown, r, t int64) {
+	var line *lines
+	last := l.last.at(r)
+	if f := last.Load(); f != nil && f.r == r && f.t == t {
+		line = &lines{f.text, p.list}
+	} else {
+		f = newField(l.quoted, p.dialect.nameR, r, p.dialect.nameT, t)
+		line = &f.line
+		*line = lines{f.text, p.list}
+		last.Store(f)
+	}
+	if len(h) > 0 {
+		addField(h, fieldRateLimit, line[:1:1])
+		addField(h, fieldPolicy, line[1:])
+		return
+	}
+	h[fieldRateLimit], h[fieldPolicy] = line[:1:1], line[1:]
 }
 
 // moreAfter returns in how many seconds, rounded up, there will be more than now: for

@@ -15,12 +15,12 @@ const (
 // right to left, over all its lines; the first address that is not in the networks is
 // the client. It panics if a network makes no sense: see [ParsePrefixes].
 func TrustProxies(prefixes ...netip.Prefix) AddressOption {
-	return from(source{header: forwardedFor, next: lastForwardedFor, trusted: mustTrust("TrustProxies", prefixes)})
+	return from("TrustProxies", source{header: forwardedFor, next: lastForwardedFor, trusted: mustTrust("TrustProxies", prefixes)})
 }
 
 // TrustForwarded is [TrustProxies] for proxies that send Forwarded (RFC 7239) instead.
 func TrustForwarded(prefixes ...netip.Prefix) AddressOption {
-	return from(source{header: forwarded, next: lastForwarded, trusted: mustTrust("TrustForwarded", prefixes)})
+	return from("TrustForwarded", source{header: forwarded, next: lastForwarded, trusted: mustTrust("TrustForwarded", prefixes)})
 }
 
 // TrustHops believes the last n addresses of X-Forwarded-For, whoever sent them: for
@@ -30,7 +30,7 @@ func TrustHops(n int) AddressOption {
 	if n < 1 {
 		panic("httplimit: TrustHops: " + strconv.Itoa(n) + " is no number of proxies (leave the option out if there is none)")
 	}
-	return from(source{header: forwardedFor, next: lastForwardedFor, hops: n, anyPeer: true, unix: true})
+	return from("TrustHops", source{header: forwardedFor, next: lastForwardedFor, hops: n, anyPeer: true, unix: true})
 }
 
 // ClientHeader believes a header that holds just the client's address, if it comes
@@ -40,31 +40,37 @@ func ClientHeader(name string, prefixes ...netip.Prefix) AddressOption {
 	if name == "" {
 		panic("httplimit: ClientHeader: the header has no name")
 	}
-	return from(source{header: http.CanonicalHeaderKey(name), single: true, trusted: mustTrust("ClientHeader", prefixes)})
+	return clientHeader("ClientHeader", name, prefixes)
+}
+
+func clientHeader(option, name string, prefixes []netip.Prefix) AddressOption {
+	return from(option, source{header: http.CanonicalHeaderKey(name), single: true, trusted: mustTrust(option, prefixes)})
 }
 
 // Cloudflare believes CF-Connecting-IP from these networks: those that Cloudflare
 // publishes, or those of the tunnel's end.
 func Cloudflare(prefixes ...netip.Prefix) AddressOption {
-	return ClientHeader("CF-Connecting-IP", prefixes...)
+	return clientHeader("Cloudflare", "CF-Connecting-IP", prefixes)
 }
 
 // XRealIP believes X-Real-IP from these networks: for nginx with
 // "proxy_set_header X-Real-IP $remote_addr".
-func XRealIP(prefixes ...netip.Prefix) AddressOption { return ClientHeader("X-Real-IP", prefixes...) }
+func XRealIP(prefixes ...netip.Prefix) AddressOption {
+	return clientHeader("XRealIP", "X-Real-IP", prefixes)
+}
 
 // AWSALB believes the last address of X-Forwarded-For from an Application Load
 // Balancer in these subnets. Other than with [TrustProxies], a client in the same
 // network is a client and no proxy.
 func AWSALB(subnets ...netip.Prefix) AddressOption {
-	return from(source{header: forwardedFor, next: lastForwardedFor, hops: 1, trusted: mustTrust("AWSALB", subnets)})
+	return from("AWSALB", source{header: forwardedFor, next: lastForwardedFor, hops: 1, trusted: mustTrust("AWSALB", subnets)})
 }
 
 // GoogleCloud believes X-Forwarded-For from Google Cloud's external Application Load
 // Balancers, which connect from two fixed networks and append the client's address
 // and their own.
 func GoogleCloud() AddressOption {
-	return from(source{header: forwardedFor, next: lastForwardedFor, hops: 2, trusted: networks{
+	return from("GoogleCloud", source{header: forwardedFor, next: lastForwardedFor, hops: 2, trusted: networks{
 		netip.MustParsePrefix("130.211.0.0/22"), netip.MustParsePrefix("35.191.0.0/16"),
 	}})
 }
@@ -76,15 +82,16 @@ func UnixSocket(prefixes ...netip.Prefix) AddressOption {
 	if len(prefixes) > 0 {
 		s.trusted = mustTrust("UnixSocket", prefixes)
 	}
-	return from(s)
+	return from("UnixSocket", s)
 }
 
 // from is an option for a source. Two of them would be a mistake: each would believe
 // headers that the proxies of the other let through.
-func from(s source) AddressOption {
+func from(name string, s source) AddressOption {
+	s.option = name
 	return func(c *config) {
-		if c.source.header != "" {
-			panic("httplimit: two options say where the client's address is (" + c.source.header + " and " + s.header + "): give one")
+		if c.source.option != "" {
+			panic("httplimit: two options say where the client's address is (" + c.source.option + " and " + name + "): give one")
 		}
 		c.source = s
 	}

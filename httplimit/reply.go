@@ -11,6 +11,10 @@ import (
 // refuse answers a denial.
 func (g *guard) refuse(w http.ResponseWriter, r *http.Request, a *answer) {
 	h := w.Header()
+	// What others have said of the answer that they expected. Content-Encoding stays: who
+	// has set it compresses what is written here too.
+	delete(h, "Etag")
+	delete(h, "Last-Modified")
 	retry := retrySeconds(&a.Decision.Decision, g.config.jitter)
 	if retry > 0 {
 		h["Retry-After"] = []string{strconv.FormatInt(retry, 10)}

@@ -1,11 +1,9 @@
 package httplimit_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -327,29 +325,4 @@ func TestDenied(t *testing.T) {
 	if text := body(t, res); res.StatusCode != 430 || text != "default limited" || res.Header.Get("Retry-After") != "60" {
 		t.Error(res.StatusCode, text, res.Header)
 	}
-}
-
-// TestOnError: a store that fails is not the client's fault, and what happens then can
-// be chosen; what is wrong with the request is no failure of the store.
-func TestOnError(t *testing.T) {
-	broken := sluice.NewKeyed(sluice.PerMinute(1), sluice.WithStore(brokenStore{errors.New("down")}))
-	open := httplimit.Middleware(broken, httplimit.OnError(httplimit.FailOpen))(served)
-	wantStatus(t, "fail open", serve(open, request("192.0.2.1:1")), http.StatusOK)
-	own := httplimit.Middleware(broken, httplimit.OnError(func(w http.ResponseWriter, _ *http.Request, err error) bool {
-		w.WriteHeader(http.StatusTeapot)
-		_, _ = io.WriteString(w, err.Error())
-		return false
-	}))(served)
-	res := serve(own, request("192.0.2.1:1"))
-	wantStatus(t, "own", res, http.StatusTeapot)
-	if text := body(t, res); !strings.Contains(text, "down") || strings.Contains(text, "served") {
-		t.Error(text)
-	}
-	wantStatus(t, "default", serve(httplimit.Middleware(broken)(served), request("192.0.2.1:1")), http.StatusServiceUnavailable)
-	late, cancel := context.WithTimeout(t.Context(), 0)
-	defer cancel()
-	wantStatus(t, "out of time", serve(open, request("192.0.2.1:1").WithContext(late)), http.StatusServiceUnavailable)
-	gone, leave := context.WithCancel(t.Context())
-	leave()
-	wantStatus(t, "gone", serve(open, request("192.0.2.1:1").WithContext(gone)), 499)
 }

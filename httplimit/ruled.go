@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/rule"
@@ -29,7 +28,7 @@ func newRuled(e *engine.Engine, c *config) *ruled {
 	return &ruled{config: c, engine: e, policies: policies{engine: e, dialect: c.dialect}}
 }
 
-func (d *ruled) decide(r *http.Request) (a answer, err error) {
+func (d *ruled) decide(r *http.Request, a *answer) (err error) {
 	request := requestOf(r)
 	request.IP = d.config.source.client(r)
 	if d.config.user != nil {
@@ -43,16 +42,29 @@ func (d *ruled) decide(r *http.Request) (a answer, err error) {
 	}
 	switch t := d.current(); {
 	case t.responses:
-		a, err = d.reserve(r.Context(), request, t.set)
+		err = d.reserve(r.Context(), request, t.set, a)
 	case t.waits:
 		a.Decision, err = d.engine.Wait(r.Context(), request)
 	default:
 		a.Decision, err = d.engine.Check(r.Context(), request)
+		if err == nil && (a.Waits || a.Decision.Wait() > 0) {
+			err = d.catchUp(r.Context(), request, a)
+		}
 	}
-	if err == nil && a.Rule != nil {
+	if err == nil && !a.Blind {
 		a.policy, a.limit = d.policies.find(&a.Decision)
 	}
-	return a, err
+	return err
+}
+
+// catchUp is for a request that was decided by rules which let it wait, and came into
+// force this moment.
+func (d *ruled) catchUp(ctx context.Context, request engine.Request, a *answer) (err error) {
+	if a.Allowed {
+		return sleep(ctx, a.Decision.Wait())
+	}
+	a.Decision, err = d.engine.Wait(ctx, request)
+	return err
 }
 
 // requestOf is what rules look at, as far as the request tells. A handler further out
@@ -84,38 +96,18 @@ func (d *ruled) current() *traits {
 }
 
 // reserve decides requests that may have to be settled by a header of the response.
-func (d *ruled) reserve(ctx context.Context, request engine.Request, set *rule.Set) (a answer, err error) {
+func (d *ruled) reserve(ctx context.Context, request engine.Request, set *rule.Set, a *answer) (err error) {
 	p := newPending(&request, set)
 	if p == nil {
 		a.Decision, err = d.engine.Wait(ctx, request)
-		return a, err
+		return err
 	}
-	reservation, err := d.engine.Reserve(ctx, request)
+	reservation, err := d.engine.WaitReserve(ctx, request)
 	if err != nil {
-		return a, err
+		return err
 	}
-	if a.Decision = reservation.Decision; !a.Allowed {
-		return a, nil
+	if a.Decision = reservation.Decision; a.Allowed {
+		p.commit, a.pending = reservation.Commit, p
 	}
-	if err := sleep(ctx, a.Decision.Wait()); err != nil {
-		reservation.Cancel()
-		return a, err
-	}
-	p.commit, a.pending = reservation.Commit, p
-	return a, nil
-}
-
-// sleep waits for d or for the end of the context.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return nil
 }

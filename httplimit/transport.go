@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
+	"github.com/sluice-limiter/sluice/rule"
 )
 
 // Transport limits the calls that go through next, http.DefaultTransport if that is
@@ -88,6 +90,13 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
+// CloseIdleConnections is what http.Client.CloseIdleConnections looks for.
+func (t *transport) CloseIdleConnections() {
+	if next, ok := t.next.(interface{ CloseIdleConnections() }); ok {
+		next.CloseIdleConnections()
+	}
+}
+
 // admit returns when the call may be made. While it waits for a limit, another answer
 // may ask to hold back.
 func (t *transport) admit(r *http.Request, host string) error {
@@ -104,7 +113,7 @@ func (t *transport) admit(r *http.Request, host string) error {
 	if err == nil {
 		err = t.holdBack(ctx, host)
 	}
-	if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil {
+	if ctx.Err() != nil && r.Context().Err() == nil && errors.Is(err, context.DeadlineExceeded) { // our own, not that of a store
 		return fmt.Errorf("httplimit: call to %.64q: its turn did not come within %v: %w", host, t.wait, sluice.ErrLimited)
 	}
 	return err
@@ -149,7 +158,7 @@ func (t *transport) limit(ctx context.Context, r *http.Request, host string) err
 func (t *transport) askRules(ctx context.Context, r *http.Request) error {
 	request := requestOf(r)
 	request.Host = hostOf(r)
-	d, err := t.rules.Wait(ctx, request)
+	d, err := t.decide(ctx, request)
 	switch {
 	case err != nil:
 		return err
@@ -159,6 +168,30 @@ func (t *transport) askRules(ctx context.Context, r *http.Request) error {
 		return &sluice.LimitedError{Key: request.Host, Decision: d.Decision}
 	}
 	return nil
+}
+
+// decide asks the rules. A call that never waits gives back a place in the future.
+func (t *transport) decide(ctx context.Context, request engine.Request) (engine.Decision, error) {
+	if t.wait != 0 {
+		return t.rules.Wait(ctx, request)
+	}
+	d, err := t.rules.Check(ctx, request)
+	if err == nil && d.Allowed && d.Wait() > 0 {
+		err = fmt.Errorf("httplimit: call to %.64q: its turn comes in %v: %w", request.Host, d.Wait(), sluice.ErrLimited)
+		_ = t.rules.Refund(ctx, request, costOf(&request, t.rules.Set())) // it stays taken if the store cannot be reached
+	}
+	return d, err
+}
+
+// costOf returns what all rules have charged at least.
+func costOf(r *engine.Request, set *rule.Set) int64 {
+	var m rule.Matches
+	set.Match(r, &m)
+	cost := int64(math.MaxInt64)
+	for i := range m.Hits {
+		cost = min(cost, m.Hits[i].Cost)
+	}
+	return cost
 }
 
 // RefusedError is the error of a call that rules refuse for another reason than a
@@ -174,7 +207,7 @@ func (e *RefusedError) Is(target error) bool { return target == sluice.ErrLimite
 
 // hostOf returns the server that a call goes to, always written the same way.
 func hostOf(r *http.Request) string {
-	host, port := strings.ToLower(r.URL.Hostname()), r.URL.Port()
+	host, port := strings.ToLower(strings.TrimSuffix(r.URL.Hostname(), ".")), r.URL.Port()
 	if port == "" {
 		port = "443"
 		if r.URL.Scheme == "http" {

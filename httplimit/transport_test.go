@@ -71,6 +71,11 @@ func TestTransportHeedsTheServer(t *testing.T) {
 		{"RateLimit", 200, []string{"RateLimit", `"default";r=0;t=30`}, nil, 30 * time.Second},
 		{"some left", 200, []string{"RateLimit", `"default";r=1;t=30`}, nil, 0},
 		{"draft 11", 200, []string{"RateLimit", `"default";a=0;w=30`}, nil, 30 * time.Second},
+		{"draft 07", 200, []string{"RateLimit", "limit=10, remaining=0, reset=30"}, nil, 30 * time.Second},
+		{"draft 07, some left", 200, []string{"RateLimit", "limit=10, remaining=1, reset=30"}, nil, 0},
+		{"draft 07, malformed", 200, []string{"RateLimit", "limit=10, remaining=0, reset=-30"}, nil, 0},
+		{"draft 06", 200, []string{"RateLimit-Limit", "10, 10;w=60", "RateLimit-Remaining", "0", "RateLimit-Reset", "30"}, nil, 30 * time.Second},
+		{"draft 06, some left", 200, []string{"RateLimit-Limit", "10", "RateLimit-Remaining", "1", "RateLimit-Reset", "30"}, nil, 0},
 		{"several", 200, []string{"RateLimit", `"a";r=0;t=3, "b,;\"";r=0;t=5;pk=:YQ==:`, "RateLimit", `"c";r=9;t=99`}, nil, 5 * time.Second},
 		{"malformed", 200, []string{"RateLimit", `"a";r=0;t=3, b`}, nil, 0},
 		{"no time", 200, []string{"RateLimit", `"a";r=0`}, nil, 0},
@@ -88,7 +93,7 @@ func TestTransportHeedsTheServer(t *testing.T) {
 			if took, err := call(t, t.Context(), rt, "https://b.example/x"); took != 0 || err != nil {
 				t.Errorf("%s: another host: %v, %v", c.what, took, err)
 			}
-			if took, err := call(t, t.Context(), rt, "https://A.example:443/y"); took != c.want || err != nil {
+			if took, err := call(t, t.Context(), rt, "https://A.example.:443/y"); took != c.want || err != nil {
 				t.Errorf("%s: second call: %v, want %v, %v", c.what, took, c.want, err)
 			}
 		})

@@ -40,7 +40,8 @@ func parsePrefix(text string) (netip.Prefix, error) {
 
 // plain checks a network and turns one of IPv4-mapped addresses into that of the IPv4
 // addresses. One that is shorter than /96 would be the whole of IPv4 and more, and is
-// hardly ever meant: ::ffff:10.0.0.0/8 looks like 10.0.0.0/8 and is everybody.
+// hardly ever meant: ::ffff:10.0.0.0/8 looks like 10.0.0.0/8 and is everybody. Nor is
+// 0.0.0.0/0 a network of proxies.
 func plain(p netip.Prefix) (netip.Prefix, error) {
 	if !p.IsValid() {
 		return p, fmt.Errorf("httplimit: a proxy network is invalid (make it with netip.ParsePrefix or ParsePrefixes)")
@@ -50,6 +51,9 @@ func plain(p netip.Prefix) (netip.Prefix, error) {
 			return p, fmt.Errorf("httplimit: proxy network %v would trust everybody (write it as IPv4: %v/%d)", p, addr.Unmap(), min(p.Bits(), 32))
 		}
 		p = netip.PrefixFrom(addr.Unmap(), p.Bits()-96)
+	}
+	if p.Bits() == 0 {
+		return p, fmt.Errorf("httplimit: %v trusts everybody, so that every client chooses its own address (name the networks of your proxies, or use TrustHops)", p)
 	}
 	return p.Masked(), nil
 }
@@ -66,7 +70,7 @@ func mustTrust(option string, prefixes []netip.Prefix) networks {
 	for i, p := range prefixes {
 		var err error
 		if all[i], err = plain(p); err != nil {
-			panic(err)
+			panic("httplimit: " + option + ": " + strings.TrimPrefix(err.Error(), "httplimit: "))
 		}
 	}
 	return all
