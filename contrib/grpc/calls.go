@@ -89,11 +89,27 @@ func (i *Interceptor) clientIP(ctx context.Context) netip.Addr {
 // outgoing says what is known of a call that is to be made.
 func (i *Interceptor) outgoing(ctx context.Context, method string, cc *grpc.ClientConn) *engine.Request {
 	md, _ := metadata.FromOutgoingContext(ctx)
-	host := cc.Target()
-	host = host[strings.LastIndexByte(host, '/')+1:] // without the scheme and the authority of a resolver
-	r := &engine.Request{Method: "POST", Host: host, Path: method, Header: header(md.Get), Length: -1}
+	r := &engine.Request{Method: "POST", Host: hostOf(cc.CanonicalTarget()), Path: method, Header: header(md.Get), Length: -1}
 	i.fill(ctx, r)
 	return r
+}
+
+// hostOf returns what a target names, without the scheme and the authority of a
+// resolver: dns://8.8.8.8/api.example.com:443 is api.example.com:443, and unix:///run/s
+// is /run/s.
+func hostOf(target string) string {
+	scheme, rest, _ := strings.Cut(target, ":")
+	endpoint := rest
+	if after, ok := strings.CutPrefix(rest, "//"); ok {
+		_, endpoint, _ = strings.Cut(after, "/")
+	}
+	switch scheme {
+	case "unix":
+		return "/" + strings.TrimPrefix(endpoint, "/")
+	case "unix-abstract":
+		return "@" + endpoint
+	}
+	return strings.ToLower(endpoint)
 }
 
 // header finds the values of a name in metadata.
@@ -106,6 +122,9 @@ func (h header) Get(name string) string {
 	}
 	return ""
 }
+
+// Values returns all values of a name: a client may send several.
+func (h header) Values(name string) []string { return h(name) }
 
 // serverStream charges every message. One goroutine at a time receives.
 type serverStream struct {

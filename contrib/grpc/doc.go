@@ -28,10 +28,10 @@
 // The path is the full method, /package.Service/Method; the HTTP method is POST, as
 // it is for all of gRPC. On a server the host is what the client called it
 // (:authority), headers are the incoming metadata, and the address is the peer's. On a
-// client the host is the target, headers are the outgoing metadata, and there is no
-// address. The length of messages is not known. A peer without an address, as at a
-// Unix socket, has 0.0.0.0. [Fill] adds what only the program
-// knows: user, attributes, cost.
+// client the host is what the target names (api.example.com:443, or the path of a Unix
+// socket), headers are the outgoing metadata, and there is no address. The length of
+// messages is not known. A peer without an address, as at a Unix socket, has 0.0.0.0.
+// [Fill] adds what only the program knows: user, attributes, cost.
 //
 // # Addresses
 //

@@ -19,6 +19,7 @@ type Interceptor struct {
 	decide     func(context.Context, *engine.Request) (engine.Decision, error)
 	fill       func(context.Context, *engine.Request)
 	maxWait    time.Duration
+	maxWaiters int64
 	perMessage bool
 	address    func(*http.Request) netip.Addr
 	forwarded  bool // address looks at headers
@@ -33,19 +34,16 @@ func ByPeer(limit sluice.Limit, opts ...Option) *Interceptor {
 // Keyed decides calls by k and a key: whose budget is charged. A call with an empty
 // key is refused; return a constant to let some share a budget. Metadata is written by
 // the client: take keys from what authentication has proved. At a leaky bucket calls
-// wait for their turn, elsewhere if Wait says so.
+// wait for their turn unless a limit beside it, such as a window, takes no bookings;
+// elsewhere if Wait says so. It panics if k is nil.
 func Keyed(k *sluice.Keyed, key func(ctx context.Context, r *engine.Request) string, opts ...Option) *Interceptor {
+	if k == nil {
+		panic("sluicegrpc: Keyed: the Keyed is nil (make it with sluice.NewKeyed)")
+	}
 	i := newInterceptor(opts)
+	q := newQueue(k, i)
 	i.decide = func(ctx context.Context, r *engine.Request) (d engine.Decision, err error) {
-		name, cost := key(ctx, r), cmp.Or(r.Cost, 1)
-		if i.maxWait <= 0 {
-			d.Decision, err = k.AllowN(ctx, name, cost)
-			if d.Reason != sluice.Limited || d.Limit().Algorithm != sluice.LeakyBucket {
-				return d, err
-			}
-		}
-		err = k.WaitN(ctx, name, cost)
-		d.Allowed = err == nil
+		d.Decision, err = q.decide(ctx, key(ctx, r), cmp.Or(r.Cost, 1))
 		return d, err
 	}
 	return i
@@ -53,8 +51,11 @@ func Keyed(k *sluice.Keyed, key func(ctx context.Context, r *engine.Request) str
 
 // Rules decides calls by the rules of e. Those that say wait hold a call, at most
 // until its context ends. A cost that a rule takes from the response is not settled
-// here: what was taken before stays.
+// here: what was taken before stays. It panics if e is nil.
 func Rules(e *engine.Engine, opts ...Option) *Interceptor {
+	if e == nil {
+		panic("sluicegrpc: Rules: the engine is nil (make it with engine.New)")
+	}
 	i := newInterceptor(opts)
 	i.decide = func(ctx context.Context, r *engine.Request) (engine.Decision, error) { return e.Wait(ctx, *r) }
 	return i
@@ -62,17 +63,14 @@ func Rules(e *engine.Engine, opts ...Option) *Interceptor {
 
 // peerKey is the key of ByPeer. A server always knows an address; a client none.
 func peerKey(_ context.Context, r *engine.Request) string {
-	switch {
-	case r.IP.Is6():
-		return netip.PrefixFrom(r.IP, 64).Masked().String() // whoever has one address has them all
-	case r.IP.Is4():
-		return r.IP.String()
+	if r.IP.IsValid() {
+		return httplimit.AddressKey(r.IP)
 	}
 	return r.Host
 }
 
 func newInterceptor(opts []Option) *Interceptor {
-	i := &Interceptor{fill: func(context.Context, *engine.Request) {}, address: httplimit.ClientAddress()}
+	i := &Interceptor{maxWaiters: 10_000, fill: func(context.Context, *engine.Request) {}, address: httplimit.ClientAddress()}
 	for _, o := range opts {
 		o(i)
 	}
@@ -86,6 +84,11 @@ type Option func(*Interceptor)
 // it; one whose turn cannot come in time is refused at once. With Rules it is the rules
 // that say who waits, and atMost the most that any of them can say.
 func Wait(atMost time.Duration) Option { return func(i *Interceptor) { i.maxWait = atMost } }
+
+// MaxWaiters bounds how many calls wait at the same time, 10,000 if not given, of which
+// one key can have a tenth. The others are refused at once. Rules have that of their
+// engine.
+func MaxWaiters(n int) Option { return func(i *Interceptor) { i.maxWaiters = int64(n) } }
 
 // Fill completes what is known of a call before it is decided: user, attributes, or a
 // cost other than 1. It runs once per call, also for a stream of many messages.

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	testpb "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	"github.com/sluice-limiter/sluice"
 	sluicegrpc "github.com/sluice-limiter/sluice/contrib/grpc"
@@ -29,6 +30,9 @@ func TestRefusalSaysWhenToComeBack(t *testing.T) {
 		var trailer metadata.MD
 		err := call(t, c, grpc.Trailer(&trailer))
 		wantCode(t, err, codes.ResourceExhausted)
+		if got := status.Convert(err).Message(); got != "rate limit exceeded, retry in 30 s" {
+			t.Error(got)
+		}
 		retry, quota := detailsOf(err)
 		if got := retry.GetRetryDelay().AsDuration(); got != 30*time.Second {
 			t.Errorf("retry after %v, want 29.9999s rounded up to 30s", got)
@@ -50,8 +54,8 @@ func TestRefusalSaysWhenToComeBack(t *testing.T) {
 func TestBannedIsNotToldToComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tests := map[string]*sluicegrpc.Interceptor{
-			"banned": sluicegrpc.ByPeer(sluice.PerSecond(0)),
-			"never": sluicegrpc.ByPeer(sluice.PerSecond(5), sluicegrpc.Fill(func(_ context.Context, r *engine.Request) {
+			"calls are not admitted": sluicegrpc.ByPeer(sluice.PerSecond(0)),
+			"the call costs more than the limit can ever admit": sluicegrpc.ByPeer(sluice.PerSecond(5), sluicegrpc.Fill(func(_ context.Context, r *engine.Request) {
 				r.Cost = 6
 			})),
 		}
@@ -60,6 +64,9 @@ func TestBannedIsNotToldToComeBack(t *testing.T) {
 			var trailer metadata.MD
 			err := call(t, w.client(t, "192.0.2.1:1"), grpc.Trailer(&trailer))
 			wantCode(t, err, codes.ResourceExhausted)
+			if got := status.Convert(err).Message(); got != reason {
+				t.Errorf("%q, want %q", got, reason)
+			}
 			if retry, quota := detailsOf(err); retry != nil || quota == nil {
 				t.Errorf("%s: retry %v, quota %v", reason, retry, quota)
 			}

@@ -59,11 +59,25 @@ func denial(d engine.Decision) *status.Status {
 	if s := plain[d.Reason]; s != nil {
 		return s
 	}
-	s := status.New(codes.ResourceExhausted, d.Reason.String())
+	s := status.New(codes.ResourceExhausted, message(d.Decision))
 	if detailed, err := s.WithDetails(details(d)...); err == nil {
 		return detailed
 	}
 	return s
+}
+
+// message says why in words that a log can do with.
+func message(d sluice.Decision) string {
+	switch d.Reason {
+	case sluice.Never:
+		return "the call costs more than the limit can ever admit"
+	case sluice.Banned:
+		return "calls are not admitted"
+	}
+	if retry := d.RetryAfter(); retry > 0 {
+		return "rate limit exceeded, retry in " + strconv.FormatInt(int64((retry+time.Second-1)/time.Second), 10) + " s"
+	}
+	return "rate limit exceeded"
 }
 
 // details tells when to come back and which limit it was. Never whose: a key may hold

@@ -59,6 +59,8 @@ func (o *Observer) Close() error { return o.registration.Unregister() }
 // Observe counts a decision.
 func (o *Observer) Observe(e *engine.Event) {
 	switch {
+	case e.Left:
+		o.requests[requestLeft].Add(1)
 	case e.Err != nil:
 		o.requests[requestFailed].Add(1)
 	case e.Decision.Allowed:

@@ -114,6 +114,7 @@ func TestOutcomes(t *testing.T) {
 			map[string]int64{"sluice.decisions denied r": 1, "sluice.decisions.candidate allowed r": 1, "sluice.cost.offered r": 2},
 		},
 		"an error": {engine.Event{Err: errors.New("no")}, map[string]int64{"sluice.requests error": 1}},
+		"left":     {engine.Event{Err: context.Canceled, Left: true}, map[string]int64{"sluice.requests left": 1}},
 	} {
 		o, counted := observed(t)
 		o.Observe(&c.event)

@@ -27,11 +27,11 @@ func (o *Observer) create(meter metric.Meter) (err error) {
 
 // Numbers of a series.
 const (
-	requestAllowed, requestDenied, requestFailed, requestUncovered = 0, 1, 2, 3
-	allowed, denied, shadowDenied, undecided                       = 4, 5, 6, 7
-	candidateAllowed, candidateDenied                              = 8, 9
-	degraded, costOffered, costAdmitted                            = 10, 11, 12
-	cells                                                          = 13
+	requestAllowed, requestDenied, requestLeft, requestFailed, requestUncovered = 0, 1, 2, 3, 4
+	allowed, denied, shadowDenied, undecided                                    = 5, 6, 7, 8
+	candidateAllowed, candidateDenied                                           = 9, 10
+	degraded, costOffered, costAdmitted                                         = 11, 12, 13
+	cells                                                                       = 14
 )
 
 // table says what the numbers of a series are: which counter, and which outcome.
@@ -41,6 +41,7 @@ var table = [cells]struct {
 }{
 	requestAllowed:   {0, "allowed"},
 	requestDenied:    {0, "denied"},
+	requestLeft:      {0, "left"},
 	requestFailed:    {0, "error"},
 	requestUncovered: {1, ""},
 	allowed:          {2, "allowed"},

@@ -24,7 +24,7 @@ type Observer struct {
 	requests, decisions, candidates     *prometheus.CounterVec
 	degraded, costOffered, costAdmitted *prometheus.CounterVec
 	uncovered                           prometheus.Counter
-	allowed, denied, failed             prometheus.Counter // of requests
+	allowed, denied, left, failed       prometheus.Counter // of requests
 
 	rules atomic.Pointer[map[string]*series] // by name; replaced, never changed
 	mu    sync.Mutex                         // one replacement at a time
@@ -46,7 +46,7 @@ type series struct {
 
 // New returns an observer with these metrics:
 //
-//	sluice_requests_total{outcome}                   allowed, denied, error
+//	sluice_requests_total{outcome}                   allowed, denied, left, error
 //	sluice_uncovered_requests_total                  matched by no rule
 //	sluice_decisions_total{rule, outcome}            allowed, denied, shadow_denied, undecided
 //	sluice_candidate_decisions_total{rule, outcome}  allowed, denied
@@ -59,7 +59,7 @@ func New() *Observer {
 	}
 	o := &Observer{
 		maxRules:     MaxRules,
-		requests:     vec("requests_total", "Requests by what became of them: allowed, denied, or error if it could not be decided.", "outcome"),
+		requests:     vec("requests_total", "Requests by what became of them: allowed, denied, left if the caller had gone before it was decided, or error if it could not be.", "outcome"),
 		decisions:    vec("decisions_total", "What each rule said to the requests that it matched: allowed, denied, shadow_denied if it is not enforced and would have denied, or undecided if others had denied first or an error came.", "rule", "outcome"),
 		candidates:   vec("candidate_decisions_total", "What the candidate limits of each rule would have said: allowed or denied.", "rule", "outcome"),
 		degraded:     vec("degraded_decisions_total", "Decisions of each rule that were made without the store.", "rule"),
@@ -71,6 +71,7 @@ func New() *Observer {
 	}
 	o.allowed = o.requests.WithLabelValues("allowed")
 	o.denied = o.requests.WithLabelValues("denied")
+	o.left = o.requests.WithLabelValues("left")
 	o.failed = o.requests.WithLabelValues("error")
 	o.rules.Store(&map[string]*series{})
 	return o
@@ -79,6 +80,8 @@ func New() *Observer {
 // Observe counts a decision.
 func (o *Observer) Observe(e *engine.Event) {
 	switch {
+	case e.Left:
+		o.left.Inc()
 	case e.Err != nil:
 		o.failed.Inc()
 	case e.Decision.Allowed:

@@ -81,6 +81,7 @@ func TestScrape(t *testing.T) {
 	for _, line := range []string{
 		`sluice_requests_total{outcome="allowed"} 5`,
 		`sluice_requests_total{outcome="denied"} 2`,
+		`sluice_requests_total{outcome="left"} 0`,
 		`sluice_requests_total{outcome="error"} 0`,
 		`sluice_uncovered_requests_total 1`,
 		`sluice_decisions_total{outcome="allowed",rule="login"} 3`,
@@ -114,6 +115,7 @@ func TestOutcomes(t *testing.T) {
 		"candidate denies":  {event(engine.Outcome{Rule: r, Allowed: true, Candidate: engine.CandidateDenies}), `candidate_decisions_total{outcome="denied",rule="r"} 1; decisions_total{outcome="allowed",rule="r"} 1`},
 		"candidate allows":  {event(engine.Outcome{Rule: r, Allowed: true, Candidate: engine.CandidateAllows}), `candidate_decisions_total{outcome="allowed",rule="r"} 1`},
 		"an error":          {engine.Event{Err: errors.New("no")}, `requests_total{outcome="error"} 1; uncovered_requests_total 0`},
+		"left":              {engine.Event{Err: context.Canceled, Left: true}, `requests_total{outcome="left"} 1; requests_total{outcome="error"} 0; uncovered_requests_total 0`},
 		"an ambiguous path": {engine.Event{Decision: engine.Decision{Decision: sluice.Decision{Reason: sluice.Ambiguous}}}, `requests_total{outcome="denied"} 1; uncovered_requests_total 0`},
 	} {
 		metrics := sluiceprometheus.New()
