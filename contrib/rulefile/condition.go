@@ -50,7 +50,7 @@ func (c *Conditions) compile(text string, fold bool) (func(*rule.Request) bool, 
 		reason := fmt.Sprintf("the expression has %d bytes, more than the %d that are read", len(text), maxCondition)
 		return nil, &ConditionError{Line: 1, Column: 1, Reason: reason}
 	}
-	check := &checker{prefixes: map[string]netip.Prefix{}}
+	check := &checker{prefixes: map[string]netip.Prefix{}, hints: map[file.Location]string{}}
 	opts := []expr.Option{
 		expr.Env(environment), expr.AsBool(), expr.DisableAllBuiltins(), expr.MaxNodes(maxNodesExpr), expr.Patch(check),
 	}
@@ -59,15 +59,12 @@ func (c *Conditions) compile(text string, fold bool) (func(*rule.Request) bool, 
 	}
 	program, err := compileSafely(text, opts)
 	if check.err != nil {
-		return nil, conditionError(check.err.Bind(file.NewSource(text)))
+		err = check.err.Bind(file.NewSource(text))
 	}
 	if err != nil {
-		return nil, conditionError(err)
+		return nil, conditionError(err, text, check.hints)
 	}
-	cond := &condition{program: program, uses: check.uses, prefixes: check.prefixes, owner: c}
-	if fold {
-		cond.fold = 1
-	}
+	cond := &condition{program: program, uses: check.uses, prefixes: check.prefixes, fold: fold, owner: c}
 	cond.pool.New = func() any { return cond.newRun() }
 	return cond.fits, nil
 }
@@ -87,7 +84,7 @@ type condition struct {
 	program  *vm.Program
 	uses     uint // which variables it reads
 	prefixes map[string]netip.Prefix
-	fold     int       // 1: the case of paths does not count
+	fold     bool      // the case of paths does not count
 	pool     sync.Pool // of *run
 	owner    *Conditions
 }

@@ -13,6 +13,7 @@ import (
 type checker struct {
 	uses     uint
 	prefixes map[string]netip.Prefix
+	hints    map[file.Location]string // by where something may be wrong
 	err      *file.Error
 }
 
@@ -24,7 +25,10 @@ func (c *checker) Visit(node *ast.Node) {
 	case *ast.CallNode:
 		c.call(n)
 	case *ast.BinaryNode:
+		c.compared(n)
 		c.binary(n)
+	case *ast.MemberNode:
+		c.member(n)
 	case *ast.BuiltinNode, *ast.PredicateNode, *ast.PointerNode:
 		c.refuseLoop(*node)
 	}
@@ -65,6 +69,9 @@ func (c *checker) refuseLoop(n ast.Node) {
 func (c *checker) call(n *ast.CallNode) {
 	name, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {
+		if member, ok := n.Callee.(*ast.MemberNode); ok {
+			c.method(n, member)
+		}
 		c.fail(n, "only functions can be called")
 		return
 	}

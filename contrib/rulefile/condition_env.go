@@ -2,9 +2,6 @@ package rulefile
 
 import (
 	"net/netip"
-	"net/url"
-	"strings"
-	"sync"
 
 	"github.com/expr-lang/expr/vm"
 
@@ -26,7 +23,7 @@ var variables = []struct {
 	of   func(*run) any
 }{
 	{"method", func(r *run) any { return methodOf(r.request.Method) }},
-	{"host", func(r *run) any { return hostOf(r.request.Host) }},
+	{"host", func(r *run) any { return rule.CanonicalHost(r.request.Host) }},
 	{"path", func(r *run) any { return r.path() }},
 	{"ip", func(r *run) any { return ipOf(r.request.IP) }},
 	{"user", func(r *run) any { return r.request.User }},
@@ -39,9 +36,7 @@ type run struct {
 	env      map[string]any
 	request  *rule.Request
 	prefixes map[string]netip.Prefix
-	probe    rule.Request // the path alone, and its canonical form
-	matches  rule.Matches
-	fold     int
+	fold     bool
 }
 
 func (c *condition) newRun() *run {
@@ -70,23 +65,11 @@ func (r *run) clear(uses uint) {
 	}
 }
 
-// canonicalizers are sets that are used for nothing but the form of paths: as they
-// are, and with case folded.
-var canonicalizers = [2]func() (*rule.Set, error){
-	sync.OnceValues(func() (*rule.Set, error) { return rule.Compile(rule.Config{}) }),
-	sync.OnceValues(func() (*rule.Set, error) { return rule.Compile(rule.Config{Paths: rule.Paths{FoldCase: true}}) }),
-}
-
 // path returns the path in canonical form, as the rules compare it, so that no other
 // spelling is a way round an expression.
 func (r *run) path() string {
-	set, err := canonicalizers[r.fold]()
-	if err != nil {
-		return r.request.Path
-	}
-	r.probe.Path = r.request.Path
-	set.Match(&r.probe, &r.matches)
-	return r.matches.Path
+	path, _ := rule.CanonicalPath(r.request.Path, r.fold)
+	return path
 }
 
 func (r *run) header(name string) string {
@@ -96,42 +79,9 @@ func (r *run) header(name string) string {
 	return r.request.Header.Get(name)
 }
 
-// query returns the first value of a parameter, decoded; "" if it cannot be.
-func (r *run) query(name string) string {
-	rest := r.request.Query
-	for rest != "" {
-		var pair string
-		pair, rest, _ = strings.Cut(rest, "&")
-		key, value, _ := strings.Cut(pair, "=")
-		if key, err := url.QueryUnescape(key); err != nil || key != name {
-			continue
-		}
-		value, err := url.QueryUnescape(value)
-		if err != nil {
-			return ""
-		}
-		return value
-	}
-	return ""
-}
+func (r *run) query(name string) string { return r.request.QueryValue(name) }
 
-// cookie returns the first value of a cookie, without quotes.
-func (r *run) cookie(name string) string {
-	rest := r.header("Cookie")
-	for rest != "" {
-		var pair string
-		pair, rest, _ = strings.Cut(rest, ";")
-		key, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
-		if key != name {
-			continue
-		}
-		if n := len(value); n > 1 && value[0] == '"' && value[n-1] == '"' {
-			value = value[1 : n-1]
-		}
-		return value
-	}
-	return ""
-}
+func (r *run) cookie(name string) string { return r.request.Cookie(name) }
 
 func (r *run) attribute(name string) string { return r.request.Attributes[name] }
 
@@ -160,14 +110,6 @@ func methodOf(method string) any {
 		return "OPTIONS"
 	}
 	return method
-}
-
-// hostOf returns the host without port, in lower case and without a dot at the end.
-func hostOf(host string) string {
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
-		host = host[:i]
-	}
-	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
 // ipOf returns the address as text, IPv4 always as such, without a zone.

@@ -3,9 +3,6 @@ package rulefile
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/expr-lang/expr/file"
 )
@@ -25,20 +22,16 @@ func (e *ConditionError) Error() string {
 	return s
 }
 
-// conditionError takes the place and the bare message out of an error of the language.
-func conditionError(err error) *ConditionError {
+// conditionError takes the place and the bare message out of an error of the language,
+// and adds the hint for that place.
+func conditionError(err error, text string, hints map[file.Location]string) *ConditionError {
+	e := &ConditionError{Line: 1, Column: 1, Reason: err.Error()}
 	var at *file.Error
-	if !errors.As(err, &at) {
-		hint := ""
-		if strings.Contains(err.Error(), "expected bool") {
-			hint = `compare it with something, as in length > 1000`
-		}
-		return &ConditionError{Line: 1, Column: 1, Reason: err.Error(), Hint: hint}
+	if errors.As(err, &at) {
+		e.Line, e.Column, e.Reason, e.Hint = max(at.Line, 1), at.Column+1, at.Message, hints[at.Location]
 	}
-	e := &ConditionError{Line: max(at.Line, 1), Column: at.Column + 1, Reason: at.Message}
-	if _, name, ok := strings.Cut(at.Message, "unknown name "); ok {
-		name, _, _ = strings.Cut(name, " ")
-		e.Hint = suggest(name, append(slices.Sorted(maps.Keys(environment)), builtins...))
+	if e.Hint == "" {
+		e.Hint = conditionHint(e.Reason, text)
 	}
 	return e
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -51,7 +52,7 @@ func (d *decoder) value(n *node, v reflect.Value, path string) {
 		}
 	}
 	if n.kind == nullKind {
-		d.fail(n, path, nameOf(path)+" has no value", "give it one, or leave it out")
+		d.fail(n, path, nameOf(path)+" has no value", emptyHint(path))
 		return
 	}
 	if special, ok := specials[v.Type()]; ok {
@@ -103,28 +104,38 @@ func (d *decoder) byItself(n *node, target any, path string) bool {
 
 func (d *decoder) structure(n *node, v reflect.Value, path string) {
 	if n.kind != mapKind {
-		d.wrongKind(n, path, "a map", "")
+		d.wrongKind(n, path, "a map", mapHint(n, v.Type()))
 		return
 	}
 	known := fieldsOf(v.Type())
 	for _, f := range n.fields {
 		at, ok := known.index[f.name]
 		if !ok {
-			place := &node{src: n.src, line: f.line, column: f.column}
-			d.fail(place, join(path, f.name), fmt.Sprintf("unknown field %q", f.name), known.hint(f.name))
+			d.unknown(n, f, known, path)
 			continue
 		}
 		d.value(f.value, v.FieldByIndex(at), join(path, f.name))
 	}
 }
 
+// unknown refuses a field that the struct does not have. Nothing else is told of the one
+// that was meant.
+func (d *decoder) unknown(n *node, f field, known *fieldSet, path string) {
+	hint := known.hint(f.name)
+	if slices.Contains(ofLimits, f.name) && known.index["limit"] != nil {
+		hint = "it is part of the limit's text: limit: " + n.limitOfFields()
+		d.fields = append(d.fields, join(path, "limit"))
+	}
+	place := &node{src: n.src, line: f.line, column: f.column}
+	d.fail(place, join(path, f.name), fmt.Sprintf("unknown field %q", f.name), hint)
+	if meant := known.meant(f.name); meant != "" {
+		d.fields = append(d.fields, join(path, meant))
+	}
+}
+
 func (d *decoder) list(n *node, v reflect.Value, path string) {
 	if n.kind != listKind {
-		hint := ""
-		if n.kind != mapKind {
-			hint = fmt.Sprintf("write [%s]", n.text)
-		}
-		d.wrongKind(n, path, "a list", hint)
+		d.wrongKind(n, path, "a list", listHint(n, v.Type().Elem()))
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(n.items), len(n.items)))
@@ -155,14 +166,6 @@ func join(path, name string) string {
 		return name
 	}
 	return path + "." + name
-}
-
-// quoteHint says how to make text of what YAML takes for something else.
-func quoteHint(n *node) string {
-	if n.kind == numberKind || n.kind == boolKind {
-		return fmt.Sprintf("put it into quotes: %q", n.text)
-	}
-	return ""
 }
 
 // plain returns the node as what encoding/json would make of it.

@@ -3,8 +3,11 @@ package rulefile
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/sluice-limiter/sluice"
 )
 
 // fieldSet is what a struct has.
@@ -29,7 +32,7 @@ func fieldsOf(t reflect.Type) *fieldSet {
 		}
 		set.index[name] = f.Index
 		set.names = append(set.names, name)
-		if f.Type.Kind() != reflect.Struct {
+		if f.Type.Kind() != reflect.Struct || f.Type == reflect.TypeFor[sluice.Limit]() { // that is text
 			continue
 		}
 		for _, deeper := range reflect.VisibleFields(f.Type) {
@@ -54,14 +57,40 @@ func jsonName(f reflect.StructField) string {
 	return tag
 }
 
+// aliases are what people call limits.
+var aliases = []string{"limits", "limit", "rates", "rate"}
+
+// ofLimits are names of what is a part of a limit's text.
+var ofLimits = []string{
+	"burst", "algorithm", "period", "max_wait", "refill", "zone",
+	"requests", "count", "amount", "per", "interval", "window", "unit",
+}
+
+// meant returns the field that a wrong name was meant to be, or "".
+func (s *fieldSet) meant(wrong string) string {
+	if slices.Contains(aliases, wrong) {
+		for _, name := range aliases {
+			if s.index[name] != nil {
+				return name
+			}
+		}
+	}
+	return nearestName(wrong, s.names)
+}
+
 // hint helps with a name that the struct does not have.
 func (s *fieldSet) hint(wrong string) string {
 	if above, ok := s.below[wrong]; ok {
 		return fmt.Sprintf("it belongs under %q", above)
 	}
-	switch wrong {
-	case "burst", "algorithm", "period", "max_wait", "refill", "zone":
+	if above, ok := s.below[wrong+"s"]; ok && s.index[wrong+"s"] == nil {
+		return fmt.Sprintf("it belongs under %q: %s: {%ss: […]}", above, above, wrong)
+	}
+	if slices.Contains(ofLimits, wrong) && s.index["limits"] != nil {
 		return `it is part of a limit's text: "100/s burst=200"`
 	}
-	return suggest(wrong, s.names)
+	if meant := s.meant(wrong); meant != "" {
+		return fmt.Sprintf("did you mean %q?", meant)
+	}
+	return "use " + oneOf(s.names)
 }

@@ -51,15 +51,19 @@ func (d *decoder) scalar(n *node, v reflect.Value, path string) {
 
 // text fills strings; one of a closed set has to be in it.
 func (d *decoder) text(n *node, v reflect.Value, path string) {
+	names, closed := enums[v.Type()]
 	if n.kind != textKind {
 		hint := quoteHint(n)
-		if path == "rollout" && n.kind == numberKind {
-			hint = "write " + n.text + "%"
+		switch {
+		case closed:
+			hint = "use " + oneOf(names)
+		case path == "rollout" && n.kind == numberKind:
+			hint = shareHint(n)
 		}
 		d.wrongKind(n, path, "text", hint)
 		return
 	}
-	if names, closed := enums[v.Type()]; closed {
+	if closed {
 		for _, name := range names {
 			if n.text == name {
 				v.SetString(name)
@@ -70,13 +74,6 @@ func (d *decoder) text(n *node, v reflect.Value, path string) {
 		return
 	}
 	v.SetString(n.text)
-}
-
-func unquoteHint(n *node) string {
-	if n.kind == textKind {
-		return "write the number alone, without quotes and units"
-	}
-	return ""
 }
 
 // integer reads 10, 1_000, 0x10 and 1e6.

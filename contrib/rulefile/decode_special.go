@@ -74,8 +74,9 @@ func limitOrText(d *decoder, n *node, v reflect.Value, path string) {
 		limitText(d, n, v.FieldByName("Limit"), path)
 		return
 	}
+	before := len(d.problems)
 	d.structure(n, v, path)
-	if n.get("limit") == nil {
+	if n.get("limit") == nil && len(d.problems) == before { // else that is why
 		d.fail(n, join(path, "limit"), `a limit needs the field "limit"`, "limit: 100/s")
 	}
 }

@@ -3,6 +3,7 @@ package rulefile
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // find returns the node at a path such as limits[1].scope, or the deepest on the way
@@ -53,12 +54,13 @@ func (n *node) within(line, column int) (int, int) {
 		}
 		return n.line, n.column
 	}
-	rest := []rune(n.src.line(n.line))[n.column-1:]
+	rest := n.src.characters(n.line)[n.column-1:]
 	skip := 0
 	if len(rest) > 0 && (rest[0] == '"' || rest[0] == '\'') {
 		skip = 1
 	}
-	if line == 0 && len(lines) == 1 && strings.HasPrefix(string(rest[min(skip, len(rest)):]), n.text) {
+	rest = rest[min(skip, len(rest)):]
+	if shown := rest[:min(utf8.RuneCountInString(n.text), len(rest))]; len(lines) == 1 && string(shown) == n.text {
 		return n.line, n.column + skip + column
 	}
 	return n.line, n.column

@@ -18,8 +18,15 @@ func (l *loader) known(f rule.Finding) bool {
 		return len(wrong) > 0
 	}
 	return slices.ContainsFunc(wrong, func(path string) bool {
-		return strings.HasPrefix(path, f.Field) || strings.HasPrefix(f.Field, path)
+		return isBelow(path, f.Field) || isBelow(f.Field, path)
 	})
+}
+
+// isBelow reports whether a path is the other one or leads to a part of it, as
+// limits[1].scope does of limits[1]; limits[10] does not. The empty path is the rule.
+func isBelow(path, other string) bool {
+	rest, ok := strings.CutPrefix(path, other)
+	return ok && (other == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // finding gives a finding its place.
@@ -32,8 +39,12 @@ func (l *loader) finding(f rule.Finding) Problem {
 	if f.Index >= 0 && f.Index < len(l.rules) {
 		n := l.rules[f.Index].node.find(f.Field)
 		p = n.problem(reason, f.Hint)
-		if f.Field == "match.when" && !f.Warning {
+		switch {
+		case f.Warning:
+		case f.Field == "match.when":
 			p = l.condition(n, p)
+		case strings.HasPrefix(f.Field, "match.paths[") && looksLikePattern(n.text):
+			p.Hint = patternHint(n.text)
 		}
 	} else if name, rest, _ := strings.Cut(f.Field, "."); l.once[name] != nil {
 		p = l.once[name].find(rest).problem(reason, f.Hint)

@@ -12,7 +12,7 @@ func TestKnownFindings(t *testing.T) {
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	l := loader{rules: []origin{{node: root, wrong: []string{"limits[0]", "match.paths[1]"}}, {node: root}}}
+	l := loader{rules: []origin{{node: root, wrong: []string{"limits[0]", "match.paths[1]", "cost"}}, {node: root}}}
 	tests := []struct {
 		index int
 		field string
@@ -24,6 +24,9 @@ func TestKnownFindings(t *testing.T) {
 		{0, "match.paths", true},
 		{0, "", true},
 		{0, "limits[1]", false},
+		{0, "match.paths[10]", false},
+		{0, "cost.fixed", true},
+		{0, "costs", false},
 		{0, "key[0]", false},
 		{1, "limits[0].limit", false},
 		{1, "", false},

@@ -38,6 +38,9 @@ func (s *source) tokens() (tokens token.Tokens, problem *Problem) {
 			tokens.Add(t)
 			if reason, hint := g.next(t); reason != "" {
 				line, column := s.place(t)
+				if t.Type == token.InvalidType {
+					hint = s.syntaxHint(t.Error, line, column)
+				}
 				p := s.at(line, column, reason, hint)
 				return nil, &p
 			}
@@ -86,7 +89,7 @@ func (g *guard) next(t *token.Token) (reason, hint string) {
 	case token.MappingKeyType:
 		return "complex keys are not supported", `write "name: value"`
 	case token.InvalidType:
-		return "broken YAML: " + strings.ReplaceAll(t.Error, "'\t'", "tab"), syntaxHint(t.Error)
+		return "broken YAML: " + strings.ReplaceAll(t.Error, "'\t'", "tab"), ""
 	}
 	if g.ended {
 		return "a second document in the file", "put it into a file of its own, in the same directory"

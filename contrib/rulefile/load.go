@@ -27,7 +27,7 @@ type Result struct {
 // their names, without those below it and hidden ones. If anything is wrong with
 // them the error is of type [Problems] and tells all of it.
 func Load(path string, opts ...Option) (*Result, error) {
-	sources, err := readAll(path)
+	sources, err := untilSettled(func() ([]*source, error) { return readAll(path) })
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func assemble(sources []*source, o *options) (*Result, error) {
 
 // compile checks the rules as a whole and makes the set.
 func (l *loader) compile() {
-	opts := l.options.forRules(&l.result.Config)
-	for _, f := range rule.Validate(l.result.Config, opts...) {
+	set, findings := rule.Check(l.result.Config, l.options.forRules(&l.result.Config, l.options.conditions)...)
+	for _, f := range findings {
 		switch {
 		case l.known(f):
 		case f.Warning:
@@ -88,14 +88,6 @@ func (l *loader) compile() {
 		default:
 			l.problems = append(l.problems, l.finding(f))
 		}
-	}
-	if len(l.problems) > 0 {
-		return
-	}
-	set, err := rule.Compile(l.result.Config, opts...)
-	if err != nil {
-		l.problems = append(l.problems, Problem{File: l.result.Files[0], Reason: err.Error()})
-		return
 	}
 	l.result.Set = set
 }

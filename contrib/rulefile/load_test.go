@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sluice-limiter/sluice/rule"
@@ -119,6 +121,81 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
+// A file that is written to is read again, some times.
+func TestReadUntilSettled(t *testing.T) {
+	for busy, want := range map[int]error{0: nil, 4: nil, 5: errBusy} {
+		synctest.Test(t, func(t *testing.T) {
+			tries := 0
+			_, err := untilSettled(func() ([]*source, error) {
+				if tries++; tries <= busy {
+					return nil, fmt.Errorf("%w: x", errBusy)
+				}
+				return nil, nil
+			})
+			if !errors.Is(err, want) {
+				t.Errorf("busy %d times: %v", busy, err)
+			}
+		})
+	}
+}
+
+// What fails in tests of the file is not counted with real requests.
+func TestConditionsOfTestsAreNotCounted(t *testing.T) {
+	text := `
+rules:
+  - {name: a, match: {when: int(user) > 3}, limits: [1/h]}
+tests:
+  - name: garbage
+    steps:
+      - {request: GET / user=x, expect: allow, rule: a}
+`
+	conditions := NewConditions()
+	r, err := Parse("x.yaml", []byte(text), WithConditions(conditions), CheckTests())
+	if err != nil || conditions.Failed() != 0 {
+		t.Errorf("%d failed, %v", conditions.Failed(), err)
+	}
+	r.Set.Match(&rule.Request{Path: "/", User: "x"}, &rule.Matches{})
+	if conditions.Failed() != 1 {
+		t.Errorf("%d failed", conditions.Failed())
+	}
+}
+
+// Tests that begin at the same time share a set.
+func TestRunTestsCompilesOnce(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(named("a") + "tests:\n")
+	for i := range 20 {
+		start := ""
+		if i%2 == 1 {
+			start = ", start: 2026-03-01T00:00:00Z"
+		}
+		fmt.Fprintf(&b, "  - {name: t%d%s, steps: [{request: GET /a, expect: allow}]}\n", i, start)
+	}
+	compiled := 0
+	counting := rule.Conditions(func(string) (func(*rule.Request) bool, error) {
+		compiled++
+		return func(*rule.Request) bool { return true }, nil
+	})
+	text := strings.Replace(b.String(), "paths: [/a]", "when: 'true'", 1)
+	if _, err := Parse("x.yaml", []byte(text), CheckTests(), Compile(counting)); err != nil {
+		t.Fatal(err)
+	}
+	if compiled != 3 {
+		t.Errorf("compiled %d times, want once for requests and once for each start", compiled)
+	}
+}
+
+// Problems are told to programs as JSON.
+func TestProblemJSON(t *testing.T) {
+	_, err := Parse("x.yaml", []byte("rules:\n  - {name: a, math: 1, limits: [1/s]}\n"))
+	data, _ := json.Marshal(err)
+	want := `[{"file":"x.yaml","line":2,"column":15,"rule":"a","field":"math","reason":"unknown field \"math\"",` +
+		`"hint":"did you mean \"match\"?","warning":false}]`
+	if string(data) != want {
+		t.Errorf("got %s", data)
+	}
+}
+
 func TestSections(t *testing.T) {
 	text := named("a") + "server:\n  timeout: 5s\n"
 	r, err := Parse("x.yaml", []byte(text), Section("server", serverDefaults), Section("gateway", serverDefaults))
@@ -186,17 +263,21 @@ func TestManyRules(t *testing.T) {
 	}
 }
 
-// An expression sees paths as the rules compare them, whatever their case.
-func TestConditionFoldsPaths(t *testing.T) {
+// An expression sees paths as the rules compare them: decoded once and not twice (a
+// percent sign stays %25), without dots, and in lower case if case is not to count.
+func TestConditionSeesCanonicalPaths(t *testing.T) {
 	text := `
 paths: {fold_case: true}
 rules:
   - {name: a, match: {when: path == "/login"}, limits: [1/h]}
+  - {name: b, match: {when: path == "/x%2561"}, limits: [1/h]}
 tests:
-  - name: another case is the same path
+  - name: another spelling is the same path
     steps:
       - {request: GET /login, expect: allow, rule: a}
-      - {request: GET //Log%49n/, expect: deny, rule: a}
+      - {request: GET //v1/../Log%49n/, expect: deny, rule: a}
+      - {request: GET /%78%2561, expect: allow, rule: b}
+      - {request: GET /x%61, expect: allow, rule: ""}
 `
 	if _, err := Parse("x.yaml", []byte(text), CheckTests()); err != nil {
 		t.Error(err)

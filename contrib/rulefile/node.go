@@ -150,7 +150,7 @@ func (b *builder) mapping(n *node, values []*ast.MappingValueNode) {
 		}
 		name := t.Value
 		if first, twice := seen[name]; twice {
-			b.fail(t, fmt.Sprintf("the field %q is set twice: the first is in line %d", name, first), "keep one of the two")
+			b.fail(t, fmt.Sprintf("the field %q is set twice: the first is in line %d", name, first), twiceHint(name))
 			continue
 		}
 		seen[name] = line
@@ -164,7 +164,7 @@ func (b *builder) mapping(n *node, values []*ast.MappingValueNode) {
 
 // startsFlow reports whether the map is written with braces.
 func startsFlow(n *node) bool {
-	line := []rune(n.src.line(n.line))
+	line := n.src.characters(n.line)
 	return n.column <= len(line) && line[n.column-1] == '{'
 }
 
@@ -185,7 +185,7 @@ func (b *builder) alias(a *ast.AliasNode) *node {
 	name := a.Value.GetToken().Value
 	n := b.anchors[name]
 	if n == nil {
-		b.fail(t, fmt.Sprintf("there is no anchor &%s above", name), "")
+		b.fail(t, fmt.Sprintf("there is no anchor &%s above", name), aliasHint(name))
 		line, column := b.src.place(t)
 		return &node{src: b.src, line: line, column: column, broken: true}
 	}

@@ -31,12 +31,13 @@ func newOptions(opts []Option) *options {
 	return o
 }
 
-// forRules returns the options to compile a configuration with.
-func (o *options) forRules(c *rule.Config, more ...rule.Option) []rule.Option {
-	conditions := func(text string) (func(*rule.Request) bool, error) {
-		return o.conditions.compile(text, c.Paths.FoldCase)
+// forRules returns the options to compile a configuration with, and its expressions by
+// conditions.
+func (o *options) forRules(c *rule.Config, conditions *Conditions, more ...rule.Option) []rule.Option {
+	compile := func(text string) (func(*rule.Request) bool, error) {
+		return conditions.compile(text, c.Paths.FoldCase)
 	}
-	return append(append([]rule.Option{rule.Conditions(conditions)}, o.rule...), more...)
+	return append(append([]rule.Option{rule.Conditions(compile)}, o.rule...), more...)
 }
 
 // Compile hands options to rule.Compile, such as rule.HashKey.

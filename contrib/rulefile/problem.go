@@ -8,14 +8,14 @@ import (
 
 // Problem is one thing that is wrong with a file, or looks like a mistake.
 type Problem struct {
-	File    string
-	Line    int    // from 1; 0 if the problem is about the whole
-	Column  int    // from 1, in characters
-	Rule    string // the name of the rule that it is about; may be empty
-	Field   string // where in the rule or the file: limits[1].scope
-	Reason  string // what is wrong
-	Hint    string // what to do; may be empty
-	Warning bool   // it works, but hardly as meant
+	File    string `json:"file"`
+	Line    int    `json:"line"`            // from 1; 0 if the problem is about the whole
+	Column  int    `json:"column"`          // from 1, in characters
+	Rule    string `json:"rule,omitempty"`  // the name of the rule that it is about; may be empty
+	Field   string `json:"field,omitempty"` // where in the rule or the file: limits[1].scope
+	Reason  string `json:"reason"`          // what is wrong
+	Hint    string `json:"hint,omitempty"`  // what to do; may be empty
+	Warning bool   `json:"warning"`         // it works, but hardly as meant
 
 	text string // the line
 }

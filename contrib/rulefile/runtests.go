@@ -3,11 +3,11 @@ package rulefile
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/rule"
+	"github.com/sluice-limiter/sluice/store/split"
 )
 
 // TestResult is how a test went.
@@ -33,15 +33,37 @@ func (t TestResult) String() string {
 // RunTests runs the tests of the files on an engine with the files' rules, on a
 // virtual clock: hours pass in no time, and every run is the same.
 func RunTests(r *Result) []TestResult {
+	runner := testRunner{Result: r, conditions: NewConditions(), sets: map[time.Time]*rule.Set{}}
 	results := make([]TestResult, len(r.Tests))
 	for i := range r.Tests {
-		results[i] = runTest(r, &r.Tests[i], r.tests[i])
+		results[i] = runner.run(&r.Tests[i], r.tests[i])
 	}
 	return results
 }
 
-// runTest runs one test, to its end even if a step fails.
-func runTest(r *Result, t *Test, n *node) TestResult {
+// testRunner runs the tests of one result. What fails in their expressions is not
+// counted with that of real requests.
+type testRunner struct {
+	*Result
+	conditions *Conditions
+	sets       map[time.Time]*rule.Set // by the start of tests: a set knows its calendars
+}
+
+// engine returns an engine that stands alone, whose clock is now.
+func (r *testRunner) engine(start time.Time, now func() time.Time) (*engine.Engine, error) {
+	set := r.sets[start.UTC()]
+	if set == nil {
+		var err error
+		if set, err = rule.Compile(r.Config, r.options.forRules(&r.Config, r.conditions, rule.At(start))...); err != nil {
+			return nil, err
+		}
+		r.sets[start.UTC()] = set
+	}
+	return engine.New(set, nil, engine.WithClock(now), engine.WithInstance(split.Fixed{Rank: 0, Live: 1}))
+}
+
+// run runs one test, to its end even if a step fails.
+func (r *testRunner) run(t *Test, n *node) TestResult {
 	result := TestResult{Name: t.Name, File: n.src.name, Line: n.line}
 	fail := func(at *node, reason string) {
 		p := at.problem(fmt.Sprintf("test %q: %s", t.Name, reason), "")
@@ -52,12 +74,7 @@ func runTest(r *Result, t *Test, n *node) TestResult {
 		start = testStart
 	}
 	now := start
-	set, err := rule.Compile(r.Config, r.options.forRules(&r.Config, rule.At(start))...)
-	if err != nil {
-		fail(n, err.Error())
-		return result
-	}
-	e, err := engine.New(set, nil, engine.WithClock(func() time.Time { return now }))
+	e, err := r.engine(start, func() time.Time { return now })
 	if err != nil {
 		fail(n, err.Error())
 		return result
@@ -139,57 +156,5 @@ func expect[T comparable](fail func(field, reason string), field string, want *T
 func expectTime(fail func(field, reason string), field string, want *rule.Duration, got time.Duration) {
 	if want != nil && time.Duration(*want) != got {
 		fail(field, fmt.Sprintf("expected %s %v, got %v", field, time.Duration(*want), got))
-	}
-}
-
-// setTests adds the tests of one file and checks what can be told without running
-// them.
-func (l *loader) setTests(list *node) {
-	var d decoder
-	var tests []Test
-	d.value(list, reflect.ValueOf(&tests).Elem(), "tests")
-	for i := range tests {
-		if list.items[i].kind == mapKind {
-			l.checkTest(&d, &tests[i], list.items[i], fmt.Sprintf("tests[%d]", i))
-		}
-	}
-	l.problems = append(l.problems, d.problems...)
-	l.result.Tests = append(l.result.Tests, tests...)
-	l.result.tests = append(l.result.tests, list.items...)
-}
-
-func (l *loader) checkTest(d *decoder, t *Test, n *node, path string) {
-	if n.get("name") == nil {
-		d.fail(n, path, "a test needs a name", "name: five logins a minute")
-	}
-	steps := n.get("steps")
-	if steps == nil || steps.kind == listKind && len(steps.items) == 0 {
-		d.fail(n, join(path, "steps"), "a test needs steps", "steps: [{request: GET /, expect: allow}]")
-		return
-	}
-	now := rule.Duration(0)
-	for i := range t.Steps {
-		s, at := &t.Steps[i], steps.items[i]
-		where := fmt.Sprintf("%s.steps[%d]", path, i)
-		if at.kind != mapKind {
-			continue
-		}
-		for _, name := range []string{"request", "expect"} {
-			if at.get(name) == nil {
-				d.fail(at, join(where, name), fmt.Sprintf("a step needs the field %q", name), "request: GET /, expect: allow")
-			}
-		}
-		if at.get("repeat") != nil && (s.Repeat < 1 || s.Repeat > maxRepeat) {
-			d.fail(at.get("repeat"), join(where, "repeat"), fmt.Sprintf("repeat has to be between 1 and %d", maxRepeat), "")
-		}
-		if l.requests += max(s.Repeat, 1); l.requests > maxRequests {
-			d.fail(at, where, fmt.Sprintf("the tests send more than %d requests", maxRequests), "lower repeat")
-		}
-		if at.get("at") != nil {
-			if s.At < now {
-				d.fail(at.get("at"), join(where, "at"), "the time goes back", "order the steps by their times, which count from the start of the test")
-			}
-			now = s.At
-		}
 	}
 }

@@ -7,10 +7,29 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // errBusy means that a file changed while it was read.
 var errBusy = errors.New("rulefile: the file changes while it is read")
+
+// How often and how long after another a file that is being written to is read.
+const (
+	readTries = 5
+	readPause = 20 * time.Millisecond
+)
+
+// untilSettled reads again if a file is being written to.
+func untilSettled(read func() ([]*source, error)) ([]*source, error) {
+	for range readTries - 1 {
+		sources, err := read()
+		if !errors.Is(err, errBusy) {
+			return sources, err
+		}
+		time.Sleep(readPause)
+	}
+	return read()
+}
 
 // readAll reads a file, or the rule files of a directory.
 func readAll(path string) ([]*source, error) {

@@ -3,10 +3,10 @@ package rulefile
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
@@ -20,6 +20,11 @@ type source struct {
 	name  string
 	data  []byte
 	lines []string
+
+	// The line that was looked at last, in characters: files of one long line are as
+	// fast to read as others.
+	number int
+	runes  []rune
 }
 
 func newSource(name string, data []byte) *source {
@@ -40,6 +45,24 @@ func (s *source) line(n int) string {
 	return s.lines[n-1]
 }
 
+// characters returns line number n, from 1, cut into characters.
+func (s *source) characters(n int) []rune {
+	if n != s.number {
+		s.number, s.runes = n, []rune(s.line(n))
+	}
+	return s.runes
+}
+
+// word returns the text without blanks, commas and brackets that begins at a place.
+func (s *source) word(line, column int) string {
+	runes := s.characters(line)
+	runes = runes[min(max(column-1, 0), len(runes)):]
+	if end := slices.IndexFunc(runes, func(r rune) bool { return strings.ContainsRune(" \t,[]{}\"'", r) }); end >= 0 {
+		runes = runes[:end]
+	}
+	return string(runes)
+}
+
 // at returns a problem at a place.
 func (s *source) at(line, column int, reason, hint string) Problem {
 	return Problem{File: s.name, Line: line, Column: column, Reason: reason, Hint: hint, text: s.line(line)}
@@ -51,7 +74,7 @@ func (s *source) read() (*node, Problems) {
 	if len(s.data) > MaxSize {
 		return nil, Problems{{File: s.name, Reason: fmt.Sprintf("the file has %d bytes, more than the %d that are read", len(s.data), MaxSize), Hint: "split it, or make limits by key instead of a rule for each"}}
 	}
-	if p, bad := s.characters(); bad {
+	if p, bad := s.forbidden(); bad {
 		return nil, Problems{p}
 	}
 	tokens, problem := s.tokens()
@@ -89,46 +112,20 @@ func parse(tokens token.Tokens) (file *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// syntax says where YAML itself is broken.
-func (s *source) syntax(err error) Problem {
-	broken, ok := err.(*yaml.SyntaxError)
-	if !ok || broken.Token == nil {
-		return s.at(1, 1, err.Error(), "")
-	}
-	line, column := s.place(broken.Token)
-	return s.at(line, column, "broken YAML: "+broken.Message, syntaxHint(broken.Message))
-}
-
-// syntaxHint helps with the common mistakes.
-func syntaxHint(message string) string {
-	switch {
-	case strings.Contains(message, "tab character"), strings.Contains(message, "'\t'"):
-		return "indent with spaces, not with tabs"
-	case strings.Contains(message, "mapping value is not allowed"):
-		return `check the indentation; a text with ": " in it needs quotes`
-	case strings.Contains(message, "reserved"), strings.Contains(message, "directive"):
-		return "put the text into quotes"
-	case strings.Contains(message, "must be specified"), strings.Contains(message, "could not find end"):
-		return "close it"
-	}
-	return ""
-}
-
 // place returns where a token begins. The parser counts a tab before it in.
 func (s *source) place(t *token.Token) (line, column int) {
 	line, column = t.Position.Line, max(t.Position.Column, 1)
-	for i, r := range []rune(s.line(line)) {
-		if i >= column-1 {
-			if r != ' ' && r != '\t' {
-				return line, i + 1
-			}
+	runes := s.characters(line)
+	for i := column - 1; i < len(runes); i++ {
+		if r := runes[i]; r != ' ' && r != '\t' {
+			return line, i + 1
 		}
 	}
 	return line, column
 }
 
-// characters finds the first character that no rule file has.
-func (s *source) characters() (Problem, bool) {
+// forbidden finds the first character that no rule file has.
+func (s *source) forbidden() (Problem, bool) {
 	line, column := 1, 0
 	for i := 0; i < len(s.data); {
 		r, size := utf8.DecodeRune(s.data[i:])

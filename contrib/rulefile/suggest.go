@@ -9,19 +9,31 @@ import (
 // suggest returns `did you mean "x"?` for the nearest of the names, or a list of
 // all if none is near.
 func suggest(wrong string, names []string) string {
-	best, least := "", len(wrong)/3+2
-	for _, name := range names {
-		if d := distance(strings.ToLower(wrong), name, least); d < least {
-			best, least = name, d
-		}
-	}
-	if best != "" {
+	if best := nearestName(wrong, names); best != "" {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
 	if len(names) == 0 {
 		return ""
 	}
 	return "use " + oneOf(names)
+}
+
+// nearestName returns the name that a wrong one was meant to be, or "". It is worse to
+// name another one than none: a third of the letters may be wrong, and one more if the
+// first is right.
+func nearestName(wrong string, names []string) string {
+	wrong = strings.ToLower(wrong)
+	best, least := "", len(wrong)/3+2
+	for _, name := range names {
+		most := least
+		if wrong == "" || name == "" || wrong[0] != name[0] {
+			most = min(least, len(wrong)/3+1)
+		}
+		if d := distance(wrong, name, most); d < most {
+			best, least = name, d
+		}
+	}
+	return best
 }
 
 // oneOf writes "a, b or c".

@@ -28,6 +28,15 @@ type TestRequest struct {
 	Cost       int64             `json:"cost,omitempty"`
 }
 
+// ParseRequest reads the form of one line.
+func ParseRequest(text string) (TestRequest, error) {
+	t, column, err := parseRequest(text)
+	if err != nil {
+		return t, fmt.Errorf("request %q: character %d: %w", text, column, err)
+	}
+	return t, nil
+}
+
 // Request returns it as rules see it.
 func (t TestRequest) Request() rule.Request {
 	r := rule.Request{

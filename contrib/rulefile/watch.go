@@ -3,39 +3,32 @@ package rulefile
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
 // Watch calls fn with what path holds now, and again after every change of it, until
-// ctx ends; then it returns the context's error. fn runs in the goroutine of Watch, and
-// gets either a result or an error, after which the last result still holds. A change
-// that leaves the contents as they were is none.
+// ctx ends; then it returns the context's error. It blocks: start it with go. fn runs in
+// the goroutine of Watch, and gets either a result or an error, after which the last
+// result still holds. A change that leaves the contents as they were is none.
 //
 // Writing a file at once under another name and renaming it is the safe way to change
 // one. A file that is written in place is read when nothing has happened for the
 // debounce time; the first half of one is then refused if it is not complete YAML, but
 // a half that is looks like a shorter file.
 //
-// The system tells of changes. Where it cannot (no inotify left, a network drive), the
-// files are read every Recheck.
+// The system tells of changes, also of a directory that is removed and made again. Where
+// it cannot (no inotify left, a network drive), the files are read every Recheck.
 func Watch(ctx context.Context, path string, fn func(*Result, error), opts ...Option) error {
-	w := &watcher{path: path, options: newOptions(opts), fn: fn}
-	if r := w.options.since; r != nil {
-		w.seen = r.Hash
-	}
+	w := newWatcher(path, newOptions(opts), fn)
 	var events chan fsnotify.Event
 	var lost chan error
 	if notify, err := fsnotify.NewWatcher(); err == nil {
 		defer notify.Close()
 		w.notify, events, lost = notify, notify.Events, notify.Errors
 	}
-	w.observe()
-	w.load()
 	return w.loop(ctx, events, lost)
 }
 
@@ -44,9 +37,22 @@ type watcher struct {
 	path    string
 	options *options
 	fn      func(*Result, error)
+	read    func(path string) ([]*source, error)
 	notify  *fsnotify.Watcher // nil if the system has none
+	whole   string            // the path from the root on, as the system tells of it
 
 	seen string // what was reported last: a hash, or the text of an error
+}
+
+func newWatcher(path string, o *options, fn func(*Result, error)) *watcher {
+	w := &watcher{path: path, options: o, fn: fn, read: readAll, whole: path}
+	if whole, err := filepath.Abs(path); err == nil {
+		w.whole = whole
+	}
+	if o.since != nil {
+		w.seen = o.since.Hash
+	}
+	return w
 }
 
 // patience is how many debounce times a stream of changes can put off reading.
@@ -56,8 +62,16 @@ func (w *watcher) loop(ctx context.Context, events <-chan fsnotify.Event, lost <
 	recheck := time.NewTicker(max(w.options.recheck, time.Millisecond))
 	defer recheck.Stop()
 	var quiet, late <-chan time.Time // nothing happened for a while; it was put off for long
+	due := true
 	for {
-		due := false
+		if due {
+			quiet, late = nil, nil
+			w.observe()
+			if busy := w.load(); busy {
+				quiet = time.After(w.options.debounce)
+			}
+		}
+		due = false
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -70,8 +84,12 @@ func (w *watcher) loop(ctx context.Context, events <-chan fsnotify.Event, lost <
 					late = time.After(patience * w.options.debounce)
 				}
 			}
-		case <-lost: // such as too many at once: any of them may have been ours
-			quiet = time.After(w.options.debounce)
+		case _, ok := <-lost:
+			if !ok {
+				lost = nil
+			} else { // such as too many at once: any of them may have been ours
+				quiet = time.After(w.options.debounce)
+			}
 		case <-quiet:
 			due = true
 		case <-late:
@@ -79,21 +97,13 @@ func (w *watcher) loop(ctx context.Context, events <-chan fsnotify.Event, lost <
 		case <-recheck.C:
 			due = quiet == nil // else it is about to be read anyway
 		}
-		if !due {
-			continue
-		}
-		quiet, late = nil, nil
-		w.observe()
-		if busy := w.load(); busy {
-			quiet = time.After(w.options.debounce)
-		}
 	}
 }
 
 // load reads the files and reports them if they are not what was reported last. It
 // returns whether they are being written to.
 func (w *watcher) load() (busy bool) {
-	sources, err := readAll(w.path)
+	sources, err := w.read(w.path)
 	if errors.Is(err, errBusy) {
 		return true
 	}
@@ -109,36 +119,4 @@ func (w *watcher) load() (busy bool) {
 		w.fn(assemble(sources, w.options))
 	}
 	return false
-}
-
-// observe asks the system to tell of changes: in the directory, not of the file, which
-// editors replace; and in the one where a link leads to. What is observed already stays
-// so; what was removed and made again is found again.
-func (w *watcher) observe() {
-	if w.notify == nil {
-		return
-	}
-	for _, path := range []string{w.path, w.real()} {
-		if info, err := os.Stat(path); err != nil || !info.IsDir() {
-			path = filepath.Dir(path)
-		}
-		// An error leaves it to the next time, and until then to reading now and then.
-		_ = w.notify.Add(path)
-	}
-}
-
-// real returns where the path leads to in the end.
-func (w *watcher) real() string {
-	if real, err := filepath.EvalSymlinks(w.path); err == nil {
-		return real
-	}
-	return w.path
-}
-
-// concerns reports whether a change of that name can change what is read: others, such
-// as of a log in the same directory, do not.
-func (w *watcher) concerns(name string) bool {
-	base := filepath.Base(name)
-	return base == filepath.Base(w.path) || base == filepath.Base(w.real()) ||
-		isRuleFile(base) || strings.HasPrefix(base, "..")
 }

@@ -2,11 +2,14 @@ package rulefile
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
 	"go.uber.org/goleak"
 )
 
@@ -165,6 +168,78 @@ func TestWatchSameContents(t *testing.T) {
 	}
 }
 
+// A directory that is removed and made again, with the one above it or by another in
+// its place, is seen without waiting for a recheck.
+func TestWatchDirectoryComesAgain(t *testing.T) {
+	for _, name := range []string{"", "rules.yaml"} {
+		t.Run("path "+name, func(t *testing.T) {
+			above := filepath.Join(t.TempDir(), "above")
+			dir := filepath.Join(above, "rules")
+			fill := func(text string) {
+				do(t, os.MkdirAll(dir, 0o755))
+				put(t, filepath.Join(dir, "rules.yaml"), text)
+			}
+			reports := watch(t, filepath.Join(dir, name), Recheck(time.Hour))
+			if r := next(t, reports); r.err == nil {
+				t.Fatal("no error for what is not there")
+			}
+			fill(named("a"))
+			until(t, reports, "a")
+			do(t, os.RemoveAll(above))
+			if r := next(t, reports); r.err == nil {
+				t.Fatal("no error for what is gone")
+			}
+			fill(named("b"))
+			until(t, reports, "b")
+			do(t, os.Rename(dir, dir+".old"))
+			fill(named("c"))
+			until(t, reports, "c")
+		})
+	}
+}
+
+// A file that is written to when Watch begins is read soon after, not at the recheck.
+func TestWatchBeginsBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		calls := 0
+		w := newWatcher("x.yaml", newOptions([]Option{Recheck(time.Hour)}), func(*Result, error) { calls++ })
+		tries := 0
+		w.read = func(string) ([]*source, error) {
+			if tries++; tries < 3 {
+				return nil, errBusy
+			}
+			return []*source{newSource("x.yaml", []byte(named("a")))}, nil
+		}
+		_ = w.loop(ctx, nil, nil)
+		if calls != 1 || tries != 3 {
+			t.Errorf("%d reports after reading %d times", calls, tries)
+		}
+	})
+}
+
+// The end of what the system tells is no reason to read without end.
+func TestWatchLosesTheSystem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		reads := 0
+		w := newWatcher("x.yaml", newOptions([]Option{Recheck(time.Second)}), func(*Result, error) {})
+		w.read = func(string) ([]*source, error) {
+			reads++
+			return nil, errors.New("none")
+		}
+		events, lost := make(chan fsnotify.Event), make(chan error)
+		close(events)
+		close(lost)
+		_ = w.loop(ctx, events, lost)
+		if reads < 59 || reads > 61 {
+			t.Errorf("%d reads in a minute, one a second was asked for", reads)
+		}
+	})
+}
+
 // Without a word from the system, reading now and then finds changes; and an error that
 // stays is reported once.
 func TestWatchRecheck(t *testing.T) {
@@ -186,12 +261,12 @@ func TestWatchRecheck(t *testing.T) {
 func TestWatcherReportsOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rules.yaml")
 	calls, failures := 0, 0
-	w := &watcher{path: path, options: newOptions(nil), fn: func(_ *Result, err error) {
+	w := newWatcher(path, newOptions(nil), func(_ *Result, err error) {
 		calls++
 		if err != nil {
 			failures++
 		}
-	}}
+	})
 	steps := []struct {
 		name            string
 		change          func()
@@ -222,11 +297,11 @@ func TestWatcherReportsOnce(t *testing.T) {
 // Files with other names in the same directory cause no reading.
 func TestWatcherConcerns(t *testing.T) {
 	for path, cases := range map[string]map[string]bool{
-		"/d/rules.yaml": {"/d/rules.yaml": true, "/d/..data": true, "/d/app.log": false, "/d/rules.yaml~": false},
+		"/d/rules.yaml": {"/d/rules.yaml": true, "/d/..data": true, "/d/app.log": false, "/d/rules.yaml~": false, "/d": true, "/": false, "/data": false},
 		"/d/rules.conf": {"/d/rules.conf": true, "/d/app.log": false},
 		"/d":            {"/d/a.yml": true, "/d/.a.yml.swp": false, "/d/4913": false, "/d": true},
 	} {
-		w := &watcher{path: path}
+		w := newWatcher(path, newOptions(nil), nil)
 		for name, want := range cases {
 			if got := w.concerns(name); got != want {
 				t.Errorf("watching %s, change of %s: got %v", path, name, got)
