@@ -53,8 +53,10 @@ tidy: ## Tidy the go.mod of every module
 	@for module in $(MODULES); do (cd "$$module" && $(RETRY) go mod tidy); done
 
 .PHONY: run
-run: ## Run a small program that shows a limiter at work
-	@go run ./examples/limiter
+run: ## Run the server with sample rules on 127.0.0.1:8080, until Ctrl-C
+	@mkdir -p "$(OUT)"
+	@cd server && go build -o "$(OUT)/sluice" ./cmd/sluice
+	@exec "$(OUT)/sluice" serve
 
 .PHONY: clean
 clean: ## Remove what make left behind

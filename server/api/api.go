@@ -1,0 +1,94 @@
+package api
+
+import (
+	"crypto/sha256"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options sets up the handler. The zero value is a good one for a loopback address.
+type Options struct {
+	// Tokens are hashes, made by HashToken. If there are any, everything but health,
+	// readiness and the OpenAPI document asks for one of the tokens.
+	Tokens [][sha256.Size]byte
+
+	Metrics    http.Handler  // answers GET /metrics; nil: there is none
+	MaxBody    int64         // of a request, in bytes; 1 MiB if 0
+	Timeout    time.Duration // of everything but a single check and the events; 10s if 0
+	Heartbeat  time.Duration // between signs of life in the events; 15s if 0
+	MaxStreams int           // that read the events at the same time; 64 if 0
+	Logger     *slog.Logger  // of faults in the handlers; what fails in a store is the engine's to tell
+
+	// Parallel is how many requests of a batch are decided at the same time. For a store
+	// in this process 1 is best, which is meant by 0: the order of the batch is that in
+	// which it is decided. For a remote store it should be some dozens.
+	Parallel int
+}
+
+// Defaults of Options.
+const (
+	defaultMaxBody    = 1 << 20
+	defaultTimeout    = 10 * time.Second
+	defaultHeartbeat  = 15 * time.Second
+	defaultMaxStreams = 64
+)
+
+// MaxBatch is how many requests one check may hold.
+const MaxBatch = 1000
+
+// handler serves all endpoints.
+type handler struct {
+	backend   Backend
+	options   Options
+	paths     map[string]methods // all routes but those of named rules
+	origin    *http.CrossOriginProtection
+	exchanges sync.Pool // of *exchange
+	streams   atomic.Int64
+}
+
+// New returns what answers /v1 and its neighbours from b. Give it to a server with
+// time limits: see NewServer.
+func New(b Backend, o Options) http.Handler {
+	h := &handler{backend: b, options: o.filled(), origin: http.NewCrossOriginProtection()}
+	h.exchanges.New = func() any { return new(exchange) }
+	h.paths = byPath(h.routes())
+	return h
+}
+
+func (o Options) filled() Options {
+	if o.MaxBody <= 0 {
+		o.MaxBody = defaultMaxBody
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Heartbeat <= 0 {
+		o.Heartbeat = defaultHeartbeat
+	}
+	if o.MaxStreams <= 0 {
+		o.MaxStreams = defaultMaxStreams
+	}
+	if o.Parallel <= 0 {
+		o.Parallel = 1
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// NewServer returns a server for h with limits on headers and time, so that slow
+// clients are cut. Its address is not set.
+func NewServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+	}
+}

@@ -1,0 +1,159 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/sluice-limiter/sluice/contrib/rulefile"
+	"github.com/sluice-limiter/sluice/rule"
+)
+
+// rules shows what is in force.
+func (h *handler) rules(w http.ResponseWriter, r *http.Request) {
+	if _, p := queryOf(r); p != nil {
+		h.fail(w, r, p)
+		return
+	}
+	config, version := h.backend.Rules()
+	reply := Rules{
+		Version: version, ShadowAll: h.backend.Engine().ShadowedAll(), Default: config.Default, Paths: config.Paths, Rules: config.Rules,
+	}
+	if reply.Default == "" {
+		reply.Default = rule.Allow
+	}
+	if reply.Rules == nil {
+		reply.Rules = []rule.Rule{}
+	}
+	answer(w, reply)
+}
+
+// rule shows one rule and its counts.
+func (h *handler) rule(w http.ResponseWriter, r *http.Request) {
+	if _, p := queryOf(r); p != nil {
+		h.fail(w, r, p)
+		return
+	}
+	name := strings.TrimPrefix(r.URL.Path, namedRules)
+	config, _ := h.backend.Rules()
+	for i := range config.Rules {
+		if config.Rules[i].Name == name {
+			answer(w, RuleDetail{Rule: config.Rules[i], Stats: h.statsOf(name)})
+			return
+		}
+	}
+	h.fail(w, r, problem(http.StatusNotFound, "not-found", fmt.Sprintf("there is no rule %.100q", name), "GET /v1/rules lists all"))
+}
+
+// yamlTypes are the types of a rule file. Plain text and forms are not among them, so
+// that no page in a browser can send one on its own.
+var yamlTypes = []string{"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "application/json"}
+
+// validate tells what is wrong with a rule file.
+func (h *handler) validate(w http.ResponseWriter, r *http.Request) {
+	x := h.begin()
+	defer h.end(x)
+	_, p := queryOf(r)
+	if p == nil {
+		p = x.read(r, h.options.MaxBody, yamlTypes...)
+	}
+	if p == nil && len(x.body) == 0 {
+		p = invalidBody("the body is empty", "send the text of a rule file")
+	}
+	if p != nil {
+		h.fail(w, r, p)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
+	defer cancel()
+	err := h.backend.Validate(ctx, x.body)
+	if ctx.Err() != nil {
+		h.fail(w, r, undecided(ctx.Err()))
+		return
+	}
+	found, bad := problemsOf(err)
+	answer(w, Validation{Valid: !bad, Problems: found})
+}
+
+// problemsOf lists what an error says about rules. It is bad if not all are warnings.
+func problemsOf(err error) (found []RuleProblem, bad bool) {
+	found = []RuleProblem{}
+	var problems rulefile.Problems
+	switch {
+	case err == nil:
+		return found, false
+	case !errors.As(err, &problems):
+		return append(found, RuleProblem{Reason: err.Error()}), true
+	}
+	for _, p := range problems {
+		found = append(found, RuleProblem{
+			File: p.File, Line: p.Line, Column: p.Column, Rule: p.Rule, Field: p.Field,
+			Reason: p.Reason, Hint: p.Hint, Warning: p.Warning,
+		})
+		bad = bad || !p.Warning
+	}
+	return found, bad
+}
+
+// reload reads the rules again.
+func (h *handler) reload(w http.ResponseWriter, r *http.Request) {
+	if _, p := queryOf(r); p != nil {
+		h.fail(w, r, p)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
+	defer cancel()
+	change, err := h.backend.Reload(ctx, sourceOf(r))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		h.fail(w, r, undecided(ctx.Err()))
+	case err != nil:
+		p := problem(http.StatusUnprocessableEntity, "invalid-rules", "the rules could not be loaded; those in force stay",
+			"correct the file and reload; POST /v1/rules/validate tells the same without loading")
+		p.Problems, _ = problemsOf(err)
+		h.fail(w, r, p)
+	default:
+		lines := change.Lines
+		if lines == nil {
+			lines = []string{}
+		}
+		answer(w, Reloaded{Before: change.Before, After: change.After, Changes: lines})
+	}
+}
+
+// shadowAll is the switch that turns every rule to shadow, or back.
+func (h *handler) shadowAll(w http.ResponseWriter, r *http.Request) {
+	x := h.begin()
+	defer h.end(x)
+	_, p := queryOf(r)
+	if p == nil {
+		p = x.read(r, h.options.MaxBody, jsonType)
+	}
+	var body struct {
+		On *bool `json:"on"` // a body without it is a mistake, not "off"
+	}
+	if p == nil {
+		p = decodeStrict(x.body, &body)
+	}
+	if p == nil && body.On == nil {
+		p = at("on", "is missing", `send {"on":true} or {"on":false}`)
+	}
+	if p != nil {
+		h.fail(w, r, p)
+		return
+	}
+	h.backend.ShadowAll(r.Context(), *body.On, sourceOf(r))
+	answer(w, ShadowAll{On: h.backend.Engine().ShadowedAll()})
+}
+
+// sourceOf says who asked, for the audit log.
+func sourceOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil || host == "" { // such as at a Unix socket
+		return "api"
+	}
+	return "api from " + host
+}

@@ -1,0 +1,131 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/sluice-limiter/sluice/server/api"
+)
+
+// openDoors opens the addresses and makes what answers there.
+func (a *App) openDoors() (err error) {
+	if a.config.TLS.Cert != "" {
+		if a.certificate, err = newCertificate(a.config.TLS.Cert, a.config.TLS.Key, a.logger); err != nil {
+			return fmt.Errorf("tls: %w", err)
+		}
+	}
+	if a.listener, err = a.listen("listen", a.config.Listen); err != nil {
+		return err
+	}
+	a.listener = limitListener(a.listener, a.config.Limits.Connections)
+	if a.config.Admin != "" {
+		if a.admin, err = a.listen("admin", a.config.Admin); err != nil {
+			return err
+		}
+	}
+	loaded, _ := a.rules.current()
+	a.setHandler(loaded.Tokens)
+	return nil
+}
+
+func (a *App) listen(setting, address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("server.%s: %w: take another address, or end who has it", setting, err)
+	}
+	a.onEnd(setting, func(context.Context) error {
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) { // the server has closed it already
+			return err
+		}
+		return nil
+	})
+	return l, nil
+}
+
+// setHandler makes the API anew, for these tokens.
+func (a *App) setHandler(tokens []string) {
+	hashes := make([][sha256.Size]byte, 0, len(tokens))
+	for _, t := range tokens {
+		hashes = append(hashes, api.HashToken(t))
+	}
+	options := api.Options{Tokens: hashes, Metrics: a.Metrics(), MaxBody: int64(a.config.Limits.Body), Logger: a.logger}
+	if a.config.Redis != "" {
+		options.Parallel = parallel
+	}
+	h := api.New(a, options)
+	a.handler.Store(&h)
+}
+
+// parallel is how many requests of a batch wait for Redis at the same time: enough to
+// ride in few calls.
+const parallel = 32
+
+// serving are the HTTP servers that run.
+type serving struct {
+	servers []*http.Server
+	failed  chan error
+}
+
+// serve starts to answer.
+func (a *App) serve() *serving {
+	s := &serving{failed: make(chan error, 2)}
+	main := api.NewServer(a.guard())
+	if a.certificate != nil {
+		main.TLSConfig = a.certificate.config()
+		s.start(main, a.logger, func() error { return main.ServeTLS(a.listener, "", "") })
+	} else {
+		s.start(main, a.logger, func() error { return main.Serve(a.listener) })
+	}
+	if a.admin != nil {
+		admin := &http.Server{Handler: profiles(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 32 << 10}
+		s.start(admin, a.logger, func() error { return admin.Serve(a.admin) })
+	}
+	return s
+}
+
+func (s *serving) start(server *http.Server, logger *slog.Logger, serve func() error) {
+	server.ErrorLog = slog.NewLogLogger(logger.Handler(), slog.LevelWarn)
+	s.servers = append(s.servers, server)
+	go func() {
+		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- err
+		}
+	}()
+}
+
+// ErrCutOff means that the time for a shutdown was over before all requests were.
+var ErrCutOff = errors.New("requests were cut off: the time for the shutdown was over")
+
+// shutdown accepts nothing more and waits for what is under way.
+func (s *serving) shutdown(ctx context.Context, logger *slog.Logger) error {
+	cut := false
+	for _, server := range s.servers {
+		if err := server.Shutdown(ctx); err != nil {
+			cut = true
+			logger.Warn("requests are cut off", "error", err)
+			_ = server.Close()
+		}
+	}
+	if cut {
+		return ErrCutOff
+	}
+	return nil
+}
+
+// profiles answers for the admin address.
+func profiles() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return mux
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// remote is a server that commands ask.
+type remote struct {
+	url   string
+	token string
+	http  *http.Client
+}
+
+// serverFlags adds the flags that say which server, and returns it.
+func serverFlags(c *cobra.Command, t Terminal) *remote {
+	r := &remote{http: &http.Client{Timeout: 10 * time.Second}}
+	address := "http://127.0.0.1:8080"
+	if value, ok := lookup(t.Environ, "SLUICE_SERVER"); ok {
+		address = value
+	}
+	r.token, _ = lookup(t.Environ, "SLUICE_TOKEN")
+	c.Flags().StringVar(&r.url, "server", address, "address of the server; also SLUICE_SERVER. Its token comes from SLUICE_TOKEN")
+	return r
+}
+
+func lookup(environ []string, name string) (string, bool) {
+	for _, entry := range environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// problem is what a server says instead of an answer.
+type problem struct {
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	Hint   string `json:"hint"`
+}
+
+// ask sends body, if it is not nil, as JSON, and reads the answer.
+func (r *remote) ask(ctx context.Context, method, path string, body, answer any) error {
+	var sent io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		sent = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(r.url, "/")+path, sent)
+	if err != nil {
+		return usage(fmt.Errorf("--server %q is no address: write http://127.0.0.1:8080", r.url))
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if r.token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	res, err := r.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("%w (is a server running there? start one with: sluice serve)", err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
+	if err != nil {
+		return err
+	}
+	if res.StatusCode/100 != 2 {
+		return refused(res.StatusCode, text)
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal(text, answer)
+}
+
+func refused(status int, text []byte) error {
+	var p problem
+	if json.Unmarshal(text, &p) != nil || p.Title == "" {
+		return fmt.Errorf("the server answered with status %d", status)
+	}
+	var parts []string
+	for _, part := range []string{p.Detail, p.Hint} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	if status == http.StatusUnauthorized {
+		parts = append(parts, "set SLUICE_TOKEN")
+	}
+	return errors.New(p.Title + ": " + strings.Join(parts, "; "))
+}
+
+// printJSON is what --json prints.
+func printJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-limiter/sluice/contrib/rulefile"
+	"github.com/sluice-limiter/sluice/server/app"
+	"github.com/sluice-limiter/sluice/server/config"
+)
+
+func newServe(t Terminal) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer checks over HTTP",
+		Long: `Serve answers checks over HTTP by the rules of a file or a folder, which are read
+again when they change, on SIGHUP, and when the API is asked to. A file with a
+mistake never replaces rules that are good. Without --config it runs sample rules.
+
+Every setting can stand in the file, below "server:", in the environment, and in a
+flag; a flag beats the environment, which beats the file.`,
+		Example: `  sluice serve
+  sluice serve --config rules.yaml --redis redis://127.0.0.1:6379
+  SLUICE_LISTEN=:8080 SLUICE_TOKENS_FILE=/run/secrets/tokens sluice serve --config /etc/sluice`,
+		Args: cobra.NoArgs,
+	}
+	sources := settingFlags(c, t)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		from := sources()
+		a, loaded, err := start(c, t, from)
+		if err != nil {
+			return err
+		}
+		scheme := "http"
+		if loaded.Config.TLS.Cert != "" {
+			scheme = "https"
+		}
+		hello(c.OutOrStdout(), a, scheme)
+		if from.Path == "" {
+			fmt.Fprint(c.OutOrStdout(), "These are sample rules. Write your own and start with --config rules.yaml.\n\n")
+		}
+		return reloading(c.Context(), a)
+	}
+	return c
+}
+
+// settingFlags gives a command a flag for every setting. What it returns reads them.
+func settingFlags(c *cobra.Command, t Terminal) func() config.Sources {
+	path := c.Flags().String("config", "", "rule file, or folder of them; also SLUICE_CONFIG")
+	for _, s := range config.Settings() {
+		c.Flags().String(s.Flag(), s.Default(), s.Help)
+		if s.IsBool() {
+			c.Flags().Lookup(s.Flag()).NoOptDefVal = "true"
+		}
+	}
+	return func() config.Sources {
+		sources := config.Sources{
+			Path:  *path,
+			Env:   func(name string) (string, bool) { return lookup(t.Environ, name) },
+			Flags: map[string]string{},
+		}
+		if value, ok := lookup(t.Environ, "SLUICE_CONFIG"); ok && !c.Flags().Changed("config") {
+			sources.Path = value
+		}
+		for _, s := range config.Settings() {
+			if c.Flags().Changed(s.Flag()) {
+				sources.Flags[s.Name] = c.Flags().Lookup(s.Flag()).Value.String()
+			}
+		}
+		return sources
+	}
+}
+
+// start makes a server that is ready to run.
+func start(c *cobra.Command, t Terminal, sources config.Sources) (*app.App, *config.Loaded, error) {
+	loaded, err := sources.Load()
+	if problems := rulefile.Problems(nil); errors.As(err, &problems) {
+		return nil, nil, usage(err)
+	} else if err != nil {
+		return nil, nil, err
+	}
+	logger := app.NewLogger(c.ErrOrStderr(), loaded.Config.Log)
+	for _, name := range config.Unknown(t.Environ, "SLUICE_CONFIG", "SLUICE_SERVER", "SLUICE_TOKEN") {
+		logger.Warn("this variable means nothing to sluice", "name", name)
+	}
+	a, err := app.New(c.Context(), sources, loaded, logger)
+	return a, loaded, err
+}
+
+// reloading runs the server, and reads its rules again on every SIGHUP.
+func reloading(ctx context.Context, a *app.App) error {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		for {
+			select {
+			case <-hup:
+				_, _ = a.Reload(ctx, "signal") // logged and audited by the app
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return a.Run(ctx)
+}
+
+// hello says what runs and what to try next.
+func hello(out io.Writer, a *app.App, scheme string) {
+	_, version := a.Rules()
+	base := scheme + "://" + a.Addr().String()
+	fmt.Fprintf(out, "sluice listens on %s with the rules of %s\n\nTry it:\n", base, version.Source)
+	fmt.Fprintf(out, "  curl -s --json '{\"method\":\"POST\",\"path\":\"/login\",\"ip\":\"192.0.2.1\"}' %s/v1/check\n", base)
+	fmt.Fprintf(out, "  sluice explain --server %s POST /login ip=192.0.2.1\n  sluice top --server %s\n\n", base, base)
+}

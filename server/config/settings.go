@@ -1,0 +1,136 @@
+package config
+
+import (
+	"slices"
+	"time"
+)
+
+// Settings returns all settings, in the order in which they are documented.
+func Settings() []Setting { return slices.Clone(settings) }
+
+// Lookup returns the setting with this name, or nil.
+func Lookup(name string) *Setting {
+	for i := range settings {
+		if settings[i].Name == name {
+			return &settings[i]
+		}
+	}
+	return nil
+}
+
+// settings is the one table of them. No name may be port, service or begin with one of
+// those: in Kubernetes a service called sluice sets SLUICE_PORT and SLUICE_SERVICE_HOST.
+var settings = []Setting{
+	{
+		Name: "listen", field: func(c *Config) any { return &c.Listen }, check: checkListen,
+		Help: "Address of the API. Other than a loopback address it needs tokens.",
+	},
+	{
+		Name: "admin", field: func(c *Config) any { return &c.Admin }, check: checkAdmin,
+		Help: "Loopback address for profiles (/debug/pprof/); empty: there are none.",
+	},
+	{
+		Name: "tls.cert", field: func(c *Config) any { return &c.TLS.Cert }, check: checkCert,
+		Help: "File with the certificate chain, in PEM form. It is read again when it changes.",
+	},
+	{
+		Name: "tls.key", field: func(c *Config) any { return &c.TLS.Key }, check: checkKey,
+		Help: "File with the key of the certificate.",
+	},
+	{
+		Name: "tokens.env", field: func(c *Config) any { return &c.Tokens.Env }, check: checkTokens,
+		Help: "Name of the environment variable that holds the bearer tokens, separated by spaces.",
+	},
+	{
+		Name: "tokens.file", field: func(c *Config) any { return &c.Tokens.File },
+		Help: "File with bearer tokens, one per line; # begins a comment. A reload reads it again.",
+	},
+	{
+		Name: "redis", field: func(c *Config) any { return &c.Redis }, check: checkRedis,
+		Help: "Where instances share their budgets: redis://user:password@host:6379/0, rediss:// with TLS; &addr=host:port for more addresses, master_set=NAME for Sentinel, cluster=true for Cluster. Empty: in the memory of this process.",
+	},
+	{
+		Name: "prefix", field: func(c *Config) any { return &c.Prefix }, check: checkPrefix,
+		Help: "What the names of all keys in Redis begin with. Instances that share budgets need the same.",
+	},
+	{
+		Name: "deadline", field: func(c *Config) any { return &c.Deadline }, check: between("deadline", time.Millisecond, time.Minute, func(c *Config) time.Duration { return time.Duration(c.Deadline) }),
+		Help: "How long Redis may take for a decision; after that the rule's on_store_error decides.",
+	},
+	{
+		Name: "keys.hash", field: func(c *Config) any { return &c.Keys.Hash }, check: checkHash,
+		Help: "Hash all keys before they go to Redis. Needs a secret.",
+	},
+	{
+		Name: "keys.secret.env", field: func(c *Config) any { return &c.Keys.Secret.Env }, check: checkSecret,
+		Help: "Name of the environment variable with the secret (16 bytes or more) by which keys are hashed: with keys.hash, and of rules that say hash.",
+	},
+	{
+		Name: "keys.secret.file", field: func(c *Config) any { return &c.Keys.Secret.File },
+		Help: "File with that secret. Instances that share budgets need the same.",
+	},
+	{
+		Name: "lease.on", field: func(c *Config) any { return &c.Lease.On },
+		Help: "Take tokens of hot keys from Redis ahead, in batches. The limits still hold.",
+	},
+	{
+		Name: "lease.age", field: func(c *Config) any { return &c.Lease.Age }, check: between("lease.age", 5*time.Millisecond, 10*time.Second, func(c *Config) time.Duration { return time.Duration(c.Lease.Age) }),
+		Help: "For how long a batch is kept. Instances that share budgets need the same.",
+	},
+	{
+		Name: "split.group", field: func(c *Config) any { return &c.Split.Group }, check: checkGroup,
+		Help: "Instances with the same group divide the limits of scope split among each other. They find each other through Redis.",
+	},
+	{
+		Name: "split.assume", field: func(c *Config) any { return &c.Split.Assume }, check: checkAssume,
+		Help: "How many instances there are as long as Redis has not been reached; without Redis, always.",
+	},
+	{
+		Name: "split.hold", field: func(c *Config) any { return &c.Split.Hold }, check: between("split.hold", 3*time.Millisecond, 24*time.Hour, func(c *Config) time.Duration { return time.Duration(c.Split.Hold) }),
+		Help: "After how long without a sign of life an instance counts as dead.",
+	},
+	{
+		Name: "memory", field: func(c *Config) any { return &c.Memory }, check: checkMemory,
+		Help: "Memory for keys in this process; at the cap those that matter least are forgotten. Keep it below half of GOMEMLIMIT.",
+	},
+	{
+		Name: "limits.body", field: func(c *Config) any { return &c.Limits.Body }, check: checkBody,
+		Help: "The longest body of a request.",
+	},
+	{
+		Name: "limits.in_flight", field: func(c *Config) any { return &c.Limits.InFlight }, check: checkInFlight,
+		Help: "How many requests are worked on at the same time; more get 503 and Retry-After at once.",
+	},
+	{
+		Name: "limits.connections", field: func(c *Config) any { return &c.Limits.Connections }, check: checkConnections,
+		Help: "How many connections are open at the same time; more wait to be accepted.",
+	},
+	{
+		Name: "shutdown", field: func(c *Config) any { return &c.Shutdown }, check: between("shutdown", 0, time.Hour, func(c *Config) time.Duration { return time.Duration(c.Shutdown) }),
+		Help: "How long requests that are under way may take when the server ends.",
+	},
+	{
+		Name: "shadow_all", field: func(c *Config) any { return &c.ShadowAll },
+		Help: "Start with every rule in shadow: all is decided and counted, nobody is refused.",
+	},
+	{
+		Name: "log.format", field: func(c *Config) any { return &c.Log.Format }, check: oneOf("log.format", func(c *Config) string { return c.Log.Format }, "text", "json"),
+		Help: "text or json.",
+	},
+	{
+		Name: "log.level", field: func(c *Config) any { return &c.Log.Level }, check: oneOf("log.level", func(c *Config) string { return c.Log.Level }, "debug", "info", "warn", "error"),
+		Help: "debug, info, warn or error.",
+	},
+	{
+		Name: "log.decisions", field: func(c *Config) any { return &c.Log.Decisions }, check: checkShare,
+		Help: "Share of decisions that are logged, from 0 (none) to 1 (all).",
+	},
+	{
+		Name: "log.keys", field: func(c *Config) any { return &c.Log.Keys }, check: oneOf("log.keys", func(c *Config) string { return c.Log.Keys }, KeysHashed, KeysPlain, KeysHidden),
+		Help: "How keys stand in the log of decisions: hash, plain or none.",
+	},
+	{
+		Name: "audit", field: func(c *Config) any { return &c.Audit },
+		Help: "File to which every change of the rules is appended as a line of JSON; empty: the last 1,000 are kept in memory only.",
+	},
+}
