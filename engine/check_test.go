@@ -141,6 +141,9 @@ func TestAmbiguousInShadow(t *testing.T) {
 	}
 	r.Host = "other.example"
 	expect(t, check(t, e, r), "denied ambiguous by elsewhere")
+	r.Host = "example.com"
+	e = open(t, compileConfig(t, rule.Config{Default: rule.Deny, Rules: []rule.Rule{login}}), nil)
+	expect(t, check(t, e, r), "denied no_rule")
 }
 
 // TestFaults: what is wrong with a request is an error that names the rule.

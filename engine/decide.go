@@ -73,9 +73,10 @@ func (c *call) refused(denier *rule.Hit) (why sluice.Reason, by *rule.Compiled) 
 }
 
 // spared returns why a request is to be refused for which there is no rule: 0 if it is
-// not.
+// not. A rule in shadow that cannot read the path is none.
 func (c *call) spared() sluice.Reason {
-	if len(c.matches.Hits) == 0 && c.state.deny {
+	applies := func(h rule.Hit) bool { return !h.Ambiguous }
+	if c.state.deny && !slices.ContainsFunc(c.matches.Hits, applies) {
 		return sluice.NoRule
 	}
 	return 0

@@ -71,6 +71,7 @@ func New(set *rule.Set, s store.Store, opts ...Option) (*Engine, error) {
 	if err := e.open(s); err != nil {
 		return nil, err
 	}
+	e.lines.remote = e.places.far(cluster)
 	e.calls.New = newCall
 	e.state.Store(st)
 	e.watch = newWatch(set.Rules(), e.clock())

@@ -11,16 +11,27 @@ import (
 // lines are the queues of those who wait for limits that do not book the future: one
 // for each key that somebody waits for.
 type lines struct {
-	some atomic.Bool // there are any
-	mu   sync.Mutex  // guards the rest, and all lines
-	all  map[string]*line
+	remote bool        // every question is a journey
+	some   atomic.Bool // there are any
+	mu     sync.Mutex  // guards the rest, and all lines
+	all    map[string]*line
 }
 
 // line lets one after the other ask, first come first served.
+//
+// One at a time is right while the limit is used up. When it is not any more, and
+// every question is a journey to a store, those who stand in the line would hold up
+// each other. So a remote one lets twice as many ask whenever one is admitted that had
+// not been denied, and one again after a denial.
 type line struct {
-	cost    int64           // of all who stand in it, the one whose turn it is included
-	waiting []chan struct{} // those behind that one
+	cost    int64 // of all who stand in it, those whose turn it is included
+	asking  int   // how many those are
+	more    int   // how many there may be besides the first
+	waiting []chan struct{}
 }
+
+// widest is how many may ask at the same time at most.
+const widest = 1 << 16
 
 // place is one in a line.
 type place struct {
@@ -34,7 +45,7 @@ type place struct {
 type turn uint8
 
 const (
-	atOnce  turn = iota // it is one's turn: nobody was before
+	atOnce  turn = iota // it is one's turn, without waiting
 	inTurn              // it is one's turn, after others
 	tooLong             // the line is: one's turn would not come in time
 	tooLate             // one's turn has not come in time
@@ -71,6 +82,10 @@ func (l *lines) enter(ctx context.Context, p *place) turn {
 	case q.full(p):
 		l.mu.Unlock()
 		return tooLong
+	case q.asking <= q.more && len(q.waiting) == 0:
+		q.asking, q.cost = q.asking+1, q.cost+p.cost
+		l.mu.Unlock()
+		return atOnce
 	}
 	turn := make(chan struct{})
 	q.waiting, q.cost = append(q.waiting, turn), q.cost+p.cost
@@ -92,7 +107,7 @@ func (l *lines) begin(p *place) {
 	if l.all == nil {
 		l.all = make(map[string]*line)
 	}
-	l.all[p.key] = &line{cost: p.cost}
+	l.all[p.key] = &line{cost: p.cost, asking: 1}
 	l.some.Store(true)
 }
 
@@ -117,12 +132,36 @@ func (l *lines) leave(p *place) {
 
 func (l *lines) next(p *place) {
 	q := l.all[p.key]
-	if q.cost -= p.cost; len(q.waiting) == 0 {
+	q.asking, q.cost = q.asking-1, q.cost-p.cost
+	if q.admit(); q.asking == 0 {
 		delete(l.all, p.key)
 		l.some.Store(len(l.all) > 0)
-		return
 	}
-	close(q.waiting[0])
-	q.waiting[0] = nil
-	q.waiting = q.waiting[1:]
+}
+
+// admit lets as many ask as may.
+func (q *line) admit() {
+	for len(q.waiting) > 0 && q.asking <= q.more {
+		close(q.waiting[0])
+		q.waiting[0] = nil
+		q.waiting = q.waiting[1:]
+		q.asking++
+	}
+}
+
+// widen is for one who was admitted without a denial: there is enough.
+func (l *lines) widen(p *place) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if q := l.all[p.key]; l.remote {
+		q.more = min(2*q.more+1, widest)
+		q.admit()
+	}
+}
+
+// narrow is for one who was denied: there is not enough.
+func (l *lines) narrow(p *place) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all[p.key].more = 0
 }

@@ -33,6 +33,9 @@ func (w *waiting) queue(ctx context.Context) {
 		w.last = w.stand(ctx, &p) >= tooLong
 	}
 	w.repeat(ctx)
+	if w.at.key != "" && !w.denied && w.call.event.Decision.Allowed {
+		w.engine.lines.widen(&w.at)
+	}
 	w.leave()
 }
 
@@ -71,6 +74,8 @@ func (w *waiting) repeat(ctx context.Context) {
 		p := w.place(ctx, w.denier())
 		switch w.stand(ctx, &p) {
 		case atOnce:
+			w.denied = true
+			w.engine.lines.narrow(&w.at)
 			if err := sleep(ctx, ev.Decision.RetryAfter()); err != nil {
 				w.left(err)
 				return
@@ -104,7 +109,7 @@ func (w *waiting) stand(ctx context.Context, p *place) turn {
 	w.leave()
 	t := w.engine.lines.enter(ctx, p)
 	if t == atOnce || t == inTurn {
-		w.at = *p
+		w.at, w.denied = *p, false
 	}
 	return t
 }

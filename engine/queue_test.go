@@ -13,6 +13,8 @@ import (
 	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/rule"
+	"github.com/sluice-limiter/sluice/store"
+	"github.com/sluice-limiter/sluice/store/memstore"
 )
 
 // everybody is a rule without a key.
@@ -116,6 +118,42 @@ func TestBothWaysOneQueue(t *testing.T) {
 			if got := <-done; got != want {
 				t.Errorf("%d: %s, want %s", i, got, want)
 			}
+		}
+	})
+}
+
+// distant is a store that takes its time.
+type distant struct{ store.Store }
+
+func (d distant) Take(ctx context.Context, op store.Op, checks []store.Check) error {
+	time.Sleep(10 * time.Millisecond)
+	return d.Store.Take(ctx, op, checks)
+}
+
+// TestQueueOfRemoteStore: when there is enough again, a queue empties faster than one
+// question after the other, and none of those who waited is refused.
+func TestQueueOfRemoteStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := engine.New(compile(t, waits(everybody("all", "fixed_window 1000/s"), 3*time.Second)), distant{memstore.New()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		began := time.Now()
+		done := make(chan string)
+		for range 1800 {
+			go func() {
+				got, _ := held(t, t.Context(), e, from("ann"))
+				done <- strings.Fields(got)[0]
+			}()
+		}
+		for range 1800 {
+			if got := <-done; got != "allowed" {
+				t.Fatal(got)
+			}
+		}
+		if took := time.Since(began); took > 1500*time.Millisecond {
+			t.Errorf("it took %v", took)
 		}
 	})
 }

@@ -20,7 +20,9 @@ import (
 // that it is worth it. Who is in a queue when the rule's wait is over is decided then.
 // A request stands in one queue at a time, that of the limit which holds it longest,
 // so that nobody else waits for somebody whose own limit is used up. A queue takes no
-// more than its limit can admit in the time for which the last one may wait.
+// more than its limit can admit in the time for which the last one may wait. Where
+// the store is remote, several ask at the same time while there is enough, and may be
+// answered in another order.
 //
 // A rule without wait never holds anybody. At most [MaxWaiters] requests are held at
 // the same time, and of one key of a rule half of that; those beyond are decided at
@@ -60,6 +62,7 @@ type waiting struct {
 	id     string // of the reservation
 	since  int64  // when it began, µs by the engine's real clock
 	at     place  // in the line in which it is its turn; without a key in none
+	denied bool   // by the limit of that line, since it is its turn
 	last   bool   // the next answer counts, whatever it is
 }
 

@@ -44,6 +44,7 @@ func doors(t testing.TB) map[string]http.Handler {
 	return map[string]http.Handler{
 		"bare":           bare,
 		"ByIP":           httplimit.ByIP(many)(bare),
+		"ByIP, counting": httplimit.ByIP(sluice.PerDay(1e9))(bare), // what remains is another number each time
 		"ByIP, proxies":  httplimit.ByIP(many, httplimit.TrustProxies(prefixes("192.0.2.0/24")...))(bare),
 		"ByIP, draft-06": httplimit.ByIP(many, httplimit.Headers(rule.HeadersDraft06))(bare),
 		"Rules":          httplimit.Rules(e)(bare),

@@ -16,6 +16,8 @@ import (
 	"github.com/sluice-limiter/sluice/httplimit"
 	"github.com/sluice-limiter/sluice/rule"
 	"github.com/sluice-limiter/sluice/store"
+	"github.com/sluice-limiter/sluice/store/failover"
+	"github.com/sluice-limiter/sluice/store/memstore"
 )
 
 // TestRefusalIsNotWhatWasExpected: what others have said of their answer does not stand
@@ -52,6 +54,24 @@ func TestFaultsAreNoWayThrough(t *testing.T) {
 		keyed := sluice.NewKeyed(sluice.PerMinute(1), sluice.WithStore(brokenStore{fmt.Errorf("redisstore: take: %w", err)}))
 		h := httplimit.Middleware(keyed, httplimit.OnError(httplimit.FailOpen))(served)
 		wantStatus(t, err.Error(), serve(h, request("192.0.2.1:1")), code)
+	}
+}
+
+// TestBlindDecisionsTellNothing: of a limit that nobody could look at there is nothing to
+// tell, neither in headers nor in the reply.
+func TestBlindDecisionsTellNothing(t *testing.T) {
+	for policy, code := range map[failover.Policy]int{failover.Allow: 200, failover.Deny: 503, failover.Local: 200} {
+		f, err := failover.New(brokenStore{errors.New("down")}, memstore.New())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := httplimit.Middleware(sluice.NewKeyed(sluice.PerMinute(5), sluice.WithStore(f.WithPolicy(policy))))(served)
+		res := serve(h, request("192.0.2.1:1"))
+		wantStatus(t, fmt.Sprint(policy), res, code)
+		if knows := policy == failover.Local; knows != (res.Header.Get("RateLimit") != "") || strings.Contains(body(t, res), "violated") {
+			t.Errorf("%v: told %s", policy, told(res))
+		}
+		_ = f.Close()
 	}
 }
 

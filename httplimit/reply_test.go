@@ -153,6 +153,20 @@ func TestTwoMiddlewares(t *testing.T) {
 	}
 }
 
+// TestLinesAreNotShared: who changes what a client is told changes nothing for the next.
+func TestLinesAreNotShared(t *testing.T) {
+	h := httplimit.ByIP(sluice.PerSecond(10))(served)
+	for i := range 4 { // clients that are all told the same
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, request(fmt.Sprintf("192.0.2.%d:1", i)))
+		left, policy := w.Header()["Ratelimit"], w.Header()["Ratelimit-Policy"]
+		if left[0] != `"default";r=9;t=1` || policy[0] != `"default";q=10;w=1` {
+			t.Error(left, policy)
+		}
+		left[0], policy[0] = "changed", "changed"
+	}
+}
+
 // TestCrossOrigin: a script of another origin may read the fields, beside what others
 // let it read.
 func TestCrossOrigin(t *testing.T) {

@@ -86,8 +86,9 @@ func severalParts(text string) []string {
 // looksLikeHeader reports whether a text can hardly be anything else than the name of
 // a header field.
 func looksLikeHeader(text string) bool {
-	return isToken(text) && strings.Contains(strings.Trim(text, "-"), "-") && textproto.CanonicalMIMEHeaderKey(text) == text ||
-		slices.Contains([]string{"Authorization", "Origin", "Referer"}, text)
+	name := textproto.CanonicalMIMEHeaderKey(text)
+	return isToken(text) && strings.Contains(strings.Trim(text, "-"), "-") && (text[0] == name[0] || strings.HasPrefix(name, "X-")) ||
+		slices.Contains([]string{"Authorization", "Origin", "Referer"}, name)
 }
 
 // compileVariable finds the segment of a path variable in each path of the match.

@@ -104,6 +104,7 @@ func TestParseJSONFaults(t *testing.T) {
 		{in(`"wait": "soon"`), "wait", "500ms"},
 		{in(`"cost": 0`), "cost", "1 or more"},
 		{in(`"cost": {"fixed": 0}`), "cost.fixed", "1 or more"},
+		{in(`"cost": {"bytes": 0}`), "cost.bytes", "0 does nothing"},
 		{in(`"cost": 1.5`), "cost", "whole number"},
 		{in(`"cost": {"fixd": 1}`), "cost.fixd", `did you mean "fixed"?`},
 		{in(`"cost": {"methods": {"PUT": "x"}}`), "cost.methods.PUT", "a whole number"},

@@ -129,9 +129,18 @@ func (p *parser) object(data []byte, v reflect.Value, path string) {
 		}
 		p.value(raw, v.Field(i), join(path, name))
 		if v.Type() == reflect.TypeFor[Cost]() && string(raw) == "0" {
-			p.fault(join(path, name), errNoCost.hint, "%s", errNoCost.reason)
+			p.noCost(join(path, name), name)
 		}
 	}
+}
+
+// noCost reports a field of a cost that is written as 0.
+func (p *parser) noCost(path, name string) {
+	if name == "fixed" {
+		p.fault(path, errNoCost.hint, "%s", errNoCost.reason)
+		return
+	}
+	p.fault(path, "give 1 or more, or leave it out", "0 does nothing")
 }
 
 // entries reads a map.

@@ -77,6 +77,8 @@ func TestValidateRule(t *testing.T) {
 		{`"key": ["ip/56, header:X-A"]`, "key[0]", "write [ip/56, header:X-A]", false},
 		{`"key": ["header:X-A,ip"]`, "key[0]", "write [header:X-A, ip]", false},
 		{`"key": ["X-Api-Key"]`, "key[0]", `did you mean "header:X-Api-Key"?`, false},
+		{`"key": ["x-api-key"]`, "key[0]", `did you mean "header:x-api-key"?`, false},
+		{`"key": ["authorization"]`, "key[0]", `did you mean "header:authorization"?`, false},
 		{`"key": ["uid"]`, "key[0]", "use ip, user, host", false},
 		{`"key": ["header:authorization"]`, "key[0]", "set hash: true", true},
 		{`"key": ["adress"]`, "key[0]", "unknown part", false},

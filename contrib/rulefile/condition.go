@@ -37,15 +37,10 @@ func NewConditions() *Conditions { return &Conditions{} }
 // out of a limit by sending what the expression cannot read.
 func (c *Conditions) Failed() int64 { return c.failed.Load() }
 
-// Compile turns an expression into a function of a request. It is what
-// rule.Conditions asks for, for rules that do not come from a file. The error is of
-// type *[ConditionError].
+// Compile turns an expression into a function of a request, whose path is in canonical
+// form. It is what rule.Conditions asks for, for rules that do not come from a file. The
+// error is of type *[ConditionError].
 func (c *Conditions) Compile(text string) (func(*rule.Request) bool, error) {
-	return c.compile(text, false)
-}
-
-// compile is Compile for rules whose paths may be compared with case folded.
-func (c *Conditions) compile(text string, fold bool) (func(*rule.Request) bool, error) {
 	if len(text) > maxCondition {
 		reason := fmt.Sprintf("the expression has %d bytes, more than the %d that are read", len(text), maxCondition)
 		return nil, &ConditionError{Line: 1, Column: 1, Reason: reason}
@@ -64,7 +59,7 @@ func (c *Conditions) compile(text string, fold bool) (func(*rule.Request) bool, 
 	if err != nil {
 		return nil, conditionError(err, text, check.hints)
 	}
-	cond := &condition{program: program, uses: check.uses, prefixes: check.prefixes, fold: fold, owner: c}
+	cond := &condition{program: program, uses: check.uses, prefixes: check.prefixes, owner: c}
 	cond.pool.New = func() any { return cond.newRun() }
 	return cond.fits, nil
 }
@@ -84,7 +79,6 @@ type condition struct {
 	program  *vm.Program
 	uses     uint // which variables it reads
 	prefixes map[string]netip.Prefix
-	fold     bool      // the case of paths does not count
 	pool     sync.Pool // of *run
 	owner    *Conditions
 }

@@ -24,7 +24,7 @@ var variables = []struct {
 }{
 	{"method", func(r *run) any { return methodOf(r.request.Method) }},
 	{"host", func(r *run) any { return rule.CanonicalHost(r.request.Host) }},
-	{"path", func(r *run) any { return r.path() }},
+	{"path", func(r *run) any { return r.request.Path }},
 	{"ip", func(r *run) any { return ipOf(r.request.IP) }},
 	{"user", func(r *run) any { return r.request.User }},
 	{"length", func(r *run) any { return int(r.request.Length) }},
@@ -36,11 +36,10 @@ type run struct {
 	env      map[string]any
 	request  *rule.Request
 	prefixes map[string]netip.Prefix
-	fold     bool
 }
 
 func (c *condition) newRun() *run {
-	r := &run{machine: vm.VM{MemoryBudget: memoryBudget}, prefixes: c.prefixes, fold: c.fold}
+	r := &run{machine: vm.VM{MemoryBudget: memoryBudget}, prefixes: c.prefixes}
 	r.env = map[string]any{
 		"query": r.query, "header": r.header, "cookie": r.cookie, "attribute": r.attribute, "in_cidr": r.inCIDR,
 	}
@@ -63,13 +62,6 @@ func (r *run) clear(uses uint) {
 			r.env[v.name] = nil
 		}
 	}
-}
-
-// path returns the path in canonical form, as the rules compare it, so that no other
-// spelling is a way round an expression.
-func (r *run) path() string {
-	path, _ := rule.CanonicalPath(r.request.Path, r.fold)
-	return path
 }
 
 func (r *run) header(name string) string {

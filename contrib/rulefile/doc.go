@@ -18,5 +18,5 @@
 //
 // [Load] reads and compiles, [RunTests] runs the tests on a virtual clock, [Watch] does
 // the former again after every change. docs/RULES.md tells of every field, and [Schema]
-// tells editors.
+// tells editors. The folder example holds a server that puts all of it together.
 package rulefile

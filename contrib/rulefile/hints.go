@@ -115,7 +115,8 @@ func colonHint(n *node) string {
 
 // looksLikePattern reports whether a path was meant as a regular expression.
 func looksLikePattern(path string) bool {
-	return strings.HasPrefix(path, "^") || strings.Contains(path, ".*") || strings.ContainsAny(path, `\$(+|`)
+	has := func(part string) bool { return strings.Contains(path, part) }
+	return strings.HasPrefix(path, "^") || has(".*") || has(".+") || has(`\d`) || has(`\w`) || strings.ContainsAny(path, "$(|")
 }
 
 // patternHint says how to write what a regular expression in place of a path means.
@@ -125,7 +126,7 @@ func patternHint(pattern string) string {
 		path = path[:strings.LastIndex(path[:end], "/")+1] + "*"
 	}
 	if !strings.HasPrefix(path, "/") {
-		path = "/api/*"
+		path = "a path such as /api/*"
 	}
 	return fmt.Sprintf("paths are no patterns: write %s, or use when: path matches %q", path, pattern)
 }

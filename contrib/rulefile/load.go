@@ -24,8 +24,9 @@ type Result struct {
 }
 
 // Load reads a file, or all *.yaml and *.yml files of a directory in the order of
-// their names, without those below it and hidden ones. If anything is wrong with
-// them the error is of type [Problems] and tells all of it.
+// their names, without those below it and hidden ones. What is being written to is read
+// again, a few times. If anything is wrong with the files the error is of type [Problems]
+// and tells all of it.
 func Load(path string, opts ...Option) (*Result, error) {
 	sources, err := untilSettled(func() ([]*source, error) { return readAll(path) })
 	if err != nil {
@@ -79,7 +80,7 @@ func assemble(sources []*source, o *options) (*Result, error) {
 
 // compile checks the rules as a whole and makes the set.
 func (l *loader) compile() {
-	set, findings := rule.Check(l.result.Config, l.options.forRules(&l.result.Config, l.options.conditions)...)
+	set, findings := rule.Check(l.result.Config, l.options.forRules(l.options.conditions)...)
 	for _, f := range findings {
 		switch {
 		case l.known(f):

@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sluice-limiter/sluice/rule"
@@ -31,13 +32,10 @@ func newOptions(opts []Option) *options {
 	return o
 }
 
-// forRules returns the options to compile a configuration with, and its expressions by
+// forRules returns the options to compile rules with, and their expressions by
 // conditions.
-func (o *options) forRules(c *rule.Config, conditions *Conditions, more ...rule.Option) []rule.Option {
-	compile := func(text string) (func(*rule.Request) bool, error) {
-		return conditions.compile(text, c.Paths.FoldCase)
-	}
-	return append(append([]rule.Option{rule.Conditions(compile)}, o.rule...), more...)
+func (o *options) forRules(conditions *Conditions, more ...rule.Option) []rule.Option {
+	return slices.Concat([]rule.Option{rule.Conditions(conditions.Compile)}, o.rule, more)
 }
 
 // Compile hands options to rule.Compile, such as rule.HashKey.

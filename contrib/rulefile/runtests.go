@@ -54,7 +54,7 @@ func (r *testRunner) engine(start time.Time, now func() time.Time) (*engine.Engi
 	set := r.sets[start.UTC()]
 	if set == nil {
 		var err error
-		if set, err = rule.Compile(r.Config, r.options.forRules(&r.Config, r.conditions, rule.At(start))...); err != nil {
+		if set, err = rule.Compile(r.Config, r.options.forRules(r.conditions, rule.At(start))...); err != nil {
 			return nil, err
 		}
 		r.sets[start.UTC()] = set

@@ -14,7 +14,7 @@ func (w *watcher) observe() {
 	if w.notify == nil {
 		return
 	}
-	var wanted []string
+	wanted := w.linked()
 	for _, path := range []string{w.whole, w.real()} {
 		dir := nearest(path)
 		for {
@@ -33,6 +33,19 @@ func (w *watcher) observe() {
 			_ = w.notify.Remove(dir)
 		}
 	}
+}
+
+// linked observes the directories in which a link on the way to the path can be changed,
+// and returns them.
+func (w *watcher) linked() []string {
+	var dirs []string
+	for path := w.whole; filepath.Dir(path) != path; path = filepath.Dir(path) {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			_ = w.notify.Add(filepath.Dir(path))
+			dirs = append(dirs, filepath.Dir(path))
+		}
+	}
+	return dirs
 }
 
 // nearest returns the path if it is a directory, else the nearest one above it.

@@ -152,6 +152,25 @@ func TestWatchLink(t *testing.T) {
 	until(t, reports, "b")
 }
 
+// So is a link to a directory, at the end of the path or on the way, that is changed to
+// lead elsewhere, as some deployments do.
+func TestWatchLinkedDirectory(t *testing.T) {
+	for _, name := range []string{"", "rules.yaml"} {
+		t.Run("path "+name, func(t *testing.T) {
+			one, two := write(t, map[string]string{"rules.yaml": named("a")}), write(t, map[string]string{"rules.yaml": named("b")})
+			link := filepath.Join(t.TempDir(), "current")
+			do(t, os.Symlink(one, link))
+			reports := watch(t, filepath.Join(link, name), Recheck(time.Hour))
+			until(t, reports, "a")
+			do(t, os.Symlink(two, link+".new"))
+			do(t, os.Rename(link+".new", link))
+			until(t, reports, "b")
+			put(t, filepath.Join(two, "rules.yaml"), named("c"))
+			until(t, reports, "c")
+		})
+	}
+}
+
 // What is written again without a change is not reported: the next report is the one of
 // the change after it.
 func TestWatchSameContents(t *testing.T) {
