@@ -16,6 +16,13 @@ func cleanAddr(a netip.Addr) netip.Addr {
 	return a
 }
 
+// The networks of IPv6 in which every address is another client: what a translator
+// (NAT64) makes of IPv4 addresses, and what has an IPv4 address or ::1 at its end.
+var (
+	translated = netip.MustParsePrefix("64:ff9b::/96")
+	compatible = netip.MustParsePrefix("::/96")
+)
+
 // appendIP appends the address as it stands in keys: whole if it is IPv4, else the
 // prefix of so many bits. It appends nothing if there is none.
 func appendIP(to []byte, ip netip.Addr, bits int) []byte {
@@ -23,10 +30,13 @@ func appendIP(to []byte, ip netip.Addr, bits int) []byte {
 		return appendFour(to, ip.As4())
 	}
 	prefix, err := ip.Prefix(bits)
-	if err != nil || !ip.IsValid() {
+	switch {
+	case err != nil || !ip.IsValid():
 		return to
-	}
-	if bits == 128 {
+	case translated.Contains(ip):
+		all := ip.As16()
+		return appendFour(to, [4]byte(all[12:]))
+	case bits == 128, compatible.Contains(ip):
 		return ip.AppendTo(to)
 	}
 	return prefix.AppendTo(to)

@@ -3,9 +3,11 @@ package rule_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/sluice-limiter/sluice/algo/algotest"
 	"github.com/sluice-limiter/sluice/rule"
 )
 
@@ -131,5 +133,43 @@ func TestConditionSeesCanonicalPath(t *testing.T) {
 	}
 	if got := strings.Join(seen, ", "); got != "/a/b 192.0.2.1 ann, /d 192.0.2.1 ann" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestAmbiguousAgainstExplain: the index for ambiguous paths finds what trying every
+// rule finds.
+func TestAmbiguousAgainstExplain(t *testing.T) {
+	seed := algotest.Seed(t, 0)
+	refused := 0
+	for round := range algotest.Rounds(40, 5000) {
+		d := draw{algotest.Rand(seed, uint64(round))}
+		config := d.rules(1 + d.IntN(pick(d, 5, 50)))
+		set := compiled(t, config)
+		var m rule.Matches
+		for range 40 {
+			r := d.request()
+			r.Path += ";x"
+			var all, enforced []string
+			for _, why := range set.Explain(&r) {
+				if why.Matches {
+					all = append(all, why.Rule.Name)
+				}
+				if why.Matches && why.Field == "paths.ambiguous" && why.Rule.Mode == rule.Enforce {
+					enforced = append(enforced, why.Rule.Name)
+				}
+			}
+			set.Match(&r, &m)
+			if m.Ambiguous {
+				refused++
+				if len(m.Hits) != 1 || !slices.Contains(enforced, m.Hits[0].Rule.Name) {
+					t.Fatalf("round %d: %+v is refused by %+v, want one of %v", round, r, m.Hits, enforced)
+				}
+			} else if got := names(set, r); len(enforced) > 0 || got != strings.Join(all, " ") {
+				t.Fatalf("round %d: %+v\nmatches   %s\nexplained %v, of which %v refuse", round, r, got, all, enforced)
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("nothing was refused")
 	}
 }

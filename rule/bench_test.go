@@ -68,7 +68,7 @@ func BenchmarkMatch10000(b *testing.B) { benchmarkMatch(b, 10000) }
 func BenchmarkCheck10000(b *testing.B) {
 	config, _ := mixed(10000)
 	for b.Loop() {
-		if set, findings := rule.Check(config); set == nil {
+		if set, findings := rule.Examine(config); set == nil {
 			b.Fatal(findings)
 		}
 	}

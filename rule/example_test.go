@@ -36,12 +36,12 @@ func ExampleCompile() {
 	// api: match.paths: path "/login" is not /api/*
 }
 
-func ExampleCheck() {
+func ExampleExamine() {
 	config, err := rule.ParseJSON([]byte(`{"rules": [{"name": "api", "key": ["header:X-Api-Key"], "limits": ["100/s"]}]}`))
 	if err != nil {
 		panic(err)
 	}
-	set, findings := rule.Check(config)
+	set, findings := rule.Examine(config)
 	if err := findings.Err(); err != nil {
 		panic(err)
 	}

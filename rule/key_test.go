@@ -61,6 +61,7 @@ func TestKeyAddresses(t *testing.T) {
 	for ip, want := range map[string]string{
 		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1%eth0": "192.0.2.1",
 		"fe80::1%eth0": "fe80::/64", "2001:db8::ffff": "2001:db8::/64",
+		"64:ff9b::192.0.2.1": "192.0.2.1", "64:ff9b::198.51.100.9": "198.51.100.9", "::1": "::1", "::192.0.2.7": "::c000:207",
 	} {
 		if got := key(t, set, rule.Request{IP: netip.MustParseAddr(ip)}); got != "r|"+want {
 			t.Errorf("%s: got %q, want %q", ip, got, "r|"+want)

@@ -64,20 +64,20 @@ type Compiled struct {
 // Compile makes a Set. The error is of type Findings and holds all errors that
 // Validate finds; warnings are not told: see Check.
 func Compile(c Config, opts ...Option) (*Set, error) {
-	set, findings := Check(c, opts...)
+	set, findings := Examine(c, opts...)
 	return set, findings.Err()
 }
 
 // Validate reports everything that is wrong with the rules or looks like a mistake.
 func Validate(c Config, opts ...Option) Findings {
-	_, findings := Check(c, opts...)
+	_, findings := Examine(c, opts...)
 	return findings
 }
 
-// Check does what Compile and Validate do, at once: it makes a set, which is nil if
+// Examine does what Compile and Validate do, at once: it makes a set, which is nil if
 // there is an error among the findings, and reports everything that is wrong or looks
 // like a mistake.
-func Check(c Config, opts ...Option) (*Set, Findings) {
+func Examine(c Config, opts ...Option) (*Set, Findings) {
 	made := newCompiler(c, opts)
 	set := made.set()
 	return set, made.found()

@@ -370,7 +370,7 @@ func TestValidateFoldedKeys(t *testing.T) {
 
 func TestValidateNoRules(t *testing.T) {
 	for def, words := range map[rule.Default]string{"": "let through", rule.Deny: "denied"} {
-		set, findings := rule.Check(rule.Config{Default: def})
+		set, findings := rule.Examine(rule.Config{Default: def})
 		if set == nil || len(findings) != 1 || !findings[0].Warning || findings[0].Field != "rules" || !strings.Contains(findings[0].Reason, words) {
 			t.Errorf("default %q: got %v", def, findings)
 		}
@@ -380,12 +380,12 @@ func TestValidateNoRules(t *testing.T) {
 // TestCheck: one call gives the set and what there is to say about it.
 func TestCheck(t *testing.T) {
 	r := rule.Rule{Name: "r", Key: []string{"user"}, Limits: []rule.Limit{{Limit: sluice.PerSecond(1)}}}
-	set, findings := rule.Check(rule.Config{Rules: []rule.Rule{r}})
+	set, findings := rule.Examine(rule.Config{Rules: []rule.Rule{r}})
 	if set == nil || len(set.Rules()) != 1 || len(findings) != 1 || !findings[0].Warning {
 		t.Errorf("got %v, %v", set, findings)
 	}
 	r.Key = []string{"usr"}
-	if set, findings = rule.Check(rule.Config{Rules: []rule.Rule{r}}); set != nil || findings.Err() == nil {
+	if set, findings = rule.Examine(rule.Config{Rules: []rule.Rule{r}}); set != nil || findings.Err() == nil {
 		t.Errorf("got %v, %v", set, findings)
 	}
 }

@@ -80,7 +80,7 @@ func assemble(sources []*source, o *options) (*Result, error) {
 
 // compile checks the rules as a whole and makes the set.
 func (l *loader) compile() {
-	set, findings := rule.Check(l.result.Config, l.options.forRules(l.options.conditions)...)
+	set, findings := rule.Examine(l.result.Config, l.options.forRules(l.options.conditions)...)
 	for _, f := range findings {
 		switch {
 		case l.known(f):

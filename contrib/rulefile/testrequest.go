@@ -32,7 +32,7 @@ type TestRequest struct {
 func ParseRequest(text string) (TestRequest, error) {
 	t, column, err := parseRequest(text)
 	if err != nil {
-		return t, fmt.Errorf("request %q: character %d: %w", text, column, err)
+		return t, fmt.Errorf("request %q: character %d: %w", text, column+1, err)
 	}
 	return t, nil
 }
@@ -82,11 +82,12 @@ func testRequest(d *decoder, n *node, v reflect.Value, path string) {
 	}
 }
 
-// parseRequest reads the compact form. An error comes with the column of the word.
+// parseRequest reads the compact form. An error comes with the column of the word, from
+// 0 and in characters.
 func parseRequest(text string) (t TestRequest, column int, err error) {
 	words, starts, err := splitWords(text)
 	if err != nil {
-		return t, len(text), err
+		return t, starts[len(starts)-1], err
 	}
 	for i, word := range words {
 		name, value, assigns := strings.Cut(word, "=")
@@ -147,11 +148,12 @@ func (t *TestRequest) set(name, value string) (err error) {
 	return nil
 }
 
-// splitWords cuts at blanks outside of double quotes, which are removed.
+// splitWords cuts at blanks outside of double quotes, which are removed. It returns also
+// where each word starts.
 func splitWords(text string) (words []string, starts []int, err error) {
 	var word strings.Builder
 	quoted, begun := false, false
-	for i, r := range text + " " {
+	for i, r := range []rune(text + " ") {
 		switch {
 		case r == '"':
 			if !begun {
@@ -173,7 +175,7 @@ func splitWords(text string) (words []string, starts []int, err error) {
 		}
 	}
 	if quoted {
-		return nil, nil, fmt.Errorf("a quote is not closed")
+		return nil, starts, fmt.Errorf("a quote is not closed")
 	}
 	return words, starts, nil
 }
