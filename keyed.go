@@ -157,24 +157,34 @@ func (p *Plan) checks(to []store.Check, key string, cost int64) []store.Check {
 
 // decide sums up the verdicts: a denial speaks of the limit that takes longest,
 // an allowance of the one with least left, and of the longest wait.
-func (p *Plan) decide(checks []store.Check) Decision {
-	best, wait := p.decision(0, checks[0].Verdict), checks[0].Verdict.Wait
-	degraded, blind := checks[0].Degraded, checks[0].Blind
+func (p *Plan) decide(checks []store.Check) (d Decision) {
+	first := &checks[0]
+	d.plan, d.spec, d.verdict = p, p.specs[0], first.Verdict // in place: it is big
+	d.conclude()
+	d.Degraded, d.Blind = first.Degraded, first.Blind
+	if len(checks) > 1 {
+		p.sum(&d, checks)
+	}
+	if d.Blind && d.Reason == Limited {
+		d.Reason = Unavailable
+	}
+	return d
+}
+
+// sum adds what the checks after the first one say.
+func (p *Plan) sum(best *Decision, checks []store.Check) {
+	wait, degraded, blind := best.verdict.Wait, best.Degraded, best.Blind
 	for i := 1; i < len(checks); i++ {
 		d := p.decision(i, checks[i].Verdict)
 		wait = max(wait, d.verdict.Wait)
 		degraded, blind = degraded || checks[i].Degraded, blind || checks[i].Blind
-		if d.Binds(best) {
-			best = d
+		if d.Binds(*best) {
+			*best = d
 		}
 	}
-	if best.Allowed {
+	if best.Degraded, best.Blind = degraded, blind; best.Allowed {
 		best.verdict.Wait = wait
 	}
-	if best.Degraded, best.Blind = degraded, blind; blind && best.Reason == Limited {
-		best.Reason = Unavailable
-	}
-	return best
 }
 
 // Binds reports whether d matters more than o: which of two answers to the same

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/rule"
@@ -28,6 +29,7 @@ func TestNoAllocations(t *testing.T) {
 		{"given back", compile(t, perUser("a", "0/s", "instance: 1000000/s")), from("ann"), false},
 		{"shadow", compile(t, mode(perUser("a", "1/h"), rule.Shadow), withCandidate(perUser("b", "1000000/s"), "1/h")), from("ann"), true},
 		{"calendar", compileNow(t, perUser("a", "1000000/mo zone=Europe/Berlin")), from("ann"), true},
+		{"may wait", compile(t, waits(perUser("a", "1000000/s", "fixed_window 1000000000/h"), time.Second)), from("ann"), true},
 		{"no rule", compile(t), from("ann"), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -19,7 +19,7 @@ type call struct {
 	keys    []string // of the first hits, for stores that may keep them; made when needed
 	batches [scopes]batch
 	back    batch    // what is given back
-	slots   []uint64 // in room.shares, while it waits
+	places  []uint64 // of its keys in the room, while it waits
 
 	enforced int // how many parts are
 	denials  []denial

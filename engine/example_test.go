@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
@@ -109,4 +110,38 @@ func ExampleEngine_Reserve() {
 	// Output:
 	// true 700
 	// 879
+}
+
+// A model that answers with what it really took: who asks too fast is held for up to
+// two seconds, and the estimate of 100 is settled afterwards.
+func ExampleEngine_WaitReserve() {
+	set, err := rule.Compile(rule.Config{Rules: []rule.Rule{{
+		Name: "tokens", Key: []string{"user"}, Limits: []rule.Limit{{Limit: sluice.MustParse("fixed_window 1000/d")}},
+		Cost: rule.Cost{Fixed: 100, Response: "X-Tokens"}, Wait: rule.Duration(2 * time.Second),
+	}}})
+	if err != nil {
+		panic(err)
+	}
+	e, err := engine.New(set, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer e.Close()
+	res, err := e.WaitReserve(context.Background(), engine.Request{Path: "/ask", User: "ann"})
+	if err != nil || !res.OK() {
+		fmt.Println("not now:", err)
+		return
+	}
+	fmt.Println("reserved, left:", res.Remaining())
+	if err := res.Commit(context.Background(), 40); err != nil {
+		panic(err)
+	}
+	d, err := e.Peek(context.Background(), engine.Request{Path: "/ask", User: "ann", Cost: 1})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("settled, left after one more:", d.Remaining())
+	// Output:
+	// reserved, left: 900
+	// settled, left after one more: 959
 }

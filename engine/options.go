@@ -36,5 +36,5 @@ func WithClock(now func() time.Time) Option { return func(e *Engine) { e.source 
 
 // MaxWaiters bounds how many requests wait at the same time in [Engine.Wait] and
 // [Engine.WaitReserve]; [DefaultMaxWaiters] if not given. One key of a rule can have
-// half of them. Those beyond are decided at once.
+// a tenth of them. Those beyond are decided at once.
 func MaxWaiters(n int) Option { return func(e *Engine) { e.room.most = int64(n) } }

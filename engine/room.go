@@ -2,16 +2,23 @@ package engine
 
 import (
 	"hash/maphash"
+	"sync"
 	"sync/atomic"
 )
 
 // room is where requests wait. It has so many places, of which one key of a rule may
-// take half, so that nobody can keep all others from waiting.
+// take a tenth, so that nobody can keep all others from waiting.
 type room struct {
 	most    int64 // how many places there are
 	waiters atomic.Int64
 	seed    maphash.Seed
-	shares  [4096]atomic.Int64 // how many of them keys have, by hash: a few share one
+	parts   [64]roomPart // by hash of the key
+}
+
+// roomPart knows how many places some of the keys have.
+type roomPart struct {
+	mu    sync.Mutex
+	taken map[uint64]int64 // guarded by mu; by hash of the key
 }
 
 func (r *room) init(most int64) { r.most, r.seed = most, maphash.MakeSeed() }
@@ -20,7 +27,7 @@ func (r *room) init(most int64) { r.most, r.seed = most, maphash.MakeSeed() }
 // false if there is none, or none for its keys.
 func (e *Engine) enter(c *call) bool {
 	r := &e.room
-	if c.slots = c.slots[:0]; r.waiters.Add(1) > r.most {
+	if c.places = c.places[:0]; r.waiters.Add(1) > r.most {
 		r.leave(c)
 		e.warn(manyWaiters, "sluice: too many requests are waiting, more are decided at once", "most", r.most)
 		return false
@@ -30,9 +37,9 @@ func (e *Engine) enter(c *call) bool {
 		if !c.holds(h) || len(h.Rule.Key) == 0 { // without a key it is about everybody
 			continue
 		}
-		slot := maphash.Bytes(r.seed, h.Key) % uint64(len(r.shares))
-		c.slots = append(c.slots, slot)
-		if r.shares[slot].Add(1) > r.share() {
+		key := maphash.Bytes(r.seed, h.Key)
+		c.places = append(c.places, key)
+		if r.add(key, 1) > r.share() {
 			r.leave(c)
 			e.warn(manyOfKey, "sluice: too many requests of one key are waiting, more are decided at once", "rule", h.Rule.Name, "most", r.share())
 			return false
@@ -42,12 +49,28 @@ func (e *Engine) enter(c *call) bool {
 }
 
 // share returns how many places one key may take.
-func (r *room) share() int64 { return (r.most + 1) / 2 }
+func (r *room) share() int64 { return max(1, r.most/10) }
 
 // leave gives the place back.
 func (r *room) leave(c *call) {
 	r.waiters.Add(-1)
-	for _, slot := range c.slots {
-		r.shares[slot].Add(-1)
+	for _, key := range c.places {
+		r.add(key, -1)
 	}
+}
+
+// add changes how many places a key has, and returns that.
+func (r *room) add(key uint64, n int64) int64 {
+	p := &r.parts[key%uint64(len(r.parts))]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n += p.taken[key]; n == 0 {
+		delete(p.taken, key)
+		return 0
+	}
+	if p.taken == nil {
+		p.taken = make(map[uint64]int64)
+	}
+	p.taken[key] = n
+	return n
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,24 +11,23 @@ import (
 	"github.com/sluice-limiter/sluice/rule"
 )
 
-// TestMaxWaiters: those beyond are decided at once, and one key gets half of the places.
+// TestMaxWaiters: those beyond are decided at once, and one key gets a tenth of the
+// places.
 func TestMaxWaiters(t *testing.T) {
 	for _, text := range []string{"fixed_window 5/s", "leaky_bucket 1/s burst=20"} {
 		for how, wait := range waysToWait {
 			t.Run(text+", "+how, func(t *testing.T) {
-				rules := []rule.Rule{waits(perUser("a", text), time.Minute), waits(rule.Rule{Name: "all", Limits: limits("fixed_window 1000/s")}, time.Minute)}
+				rules := []rule.Rule{waits(perUser("a", text), time.Minute), waits(everybody("all", "fixed_window 1000/s"), time.Minute)}
 				inBubble(t, rules, func(t *testing.T, e *engine.Engine) {
-					for _, user := range []string{"ann", "bob", "cid"} { // nothing is left of theirs
+					for i := range 11 { // nothing is left of theirs
 						for range 5 {
-							check(t, e, from(user))
+							check(t, e, from(fmt.Sprint("user", i)))
 						}
 					}
 					done := make(chan string)
-					for _, c := range []struct{ user, want string }{
-						{"ann", "held"}, {"ann", "held"}, {"ann", "denied"}, {"bob", "held"}, {"bob", "held"}, {"cid", "denied"}, {"dan", "allowed"},
-					} {
+					ask := func(user, want string) {
 						go func() {
-							got, _ := wait(t, t.Context(), e, from(c.user))
+							got, _ := wait(t, t.Context(), e, from(user))
 							done <- got
 						}()
 						synctest.Wait()
@@ -36,22 +36,29 @@ func TestMaxWaiters(t *testing.T) {
 						case got = <-done:
 						default:
 						}
-						if !strings.HasPrefix(got, c.want) {
-							t.Errorf("%s: %s, want %s", c.user, got, c.want)
+						if !strings.HasPrefix(got, want) {
+							t.Errorf("%s: %s, want %s", user, got, want)
 						}
 					}
-					for range 4 {
+					for i := range 10 {
+						ask(fmt.Sprint("user", i), "held")
+						ask(fmt.Sprint("user", i), "held")
+						ask(fmt.Sprint("user", i), "denied") // a third
+					}
+					ask("user10", "denied")
+					ask("fresh", "allowed")
+					for range 20 {
 						if got := <-done; !strings.HasPrefix(got, "allowed") {
 							t.Error(got)
 						}
 					}
 					for range 5 {
-						check(t, e, from("ann"))
+						check(t, e, from("user0"))
 					}
-					if got, after := wait(t, t.Context(), e, from("ann")); !strings.HasPrefix(got, "allowed") || after == 0 {
+					if got, after := wait(t, t.Context(), e, from("user0")); !strings.HasPrefix(got, "allowed") || after == 0 {
 						t.Errorf("when they have gone: %s after %v", got, after)
 					}
-				}, engine.MaxWaiters(4))
+				}, engine.MaxWaiters(20))
 			})
 		}
 	}
@@ -96,7 +103,7 @@ func TestOneKeyLeavesRoom(t *testing.T) {
 				if allowed["ann allowed"] != 3 || allowed["mallory allowed"] < 5 {
 					t.Error(allowed)
 				}
-			}, engine.MaxWaiters(40))
+			}, engine.MaxWaiters(200))
 		})
 	}
 }

@@ -25,7 +25,7 @@ import (
 // answered in another order.
 //
 // A rule without wait never holds anybody. At most [MaxWaiters] requests are held at
-// the same time, and of one key of a rule half of that; those beyond are decided at
+// the same time, and of one key of a rule a tenth of that; those beyond are decided at
 // once. Observers are told when all is over, once; [Decision.Wait] of the decision that
 // is returned is 0.
 func (e *Engine) Wait(ctx context.Context, r Request) (d Decision, err error) {
