@@ -113,7 +113,7 @@ func (c *KeyedConcurrency) queued(ctx context.Context, key string, cost int64, p
 		if denied {
 			q.narrow()
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := clock.Sleep(ctx, pause); err != nil {
 			return nil, err
 		}
 		p, v, err := c.acquire(ctx, key, cost)

@@ -2,8 +2,9 @@ package sluice
 
 import (
 	"context"
-	"math"
 	"time"
+
+	"github.com/sluice-limiter/sluice/internal/clock"
 )
 
 // waiting is one call of Wait.
@@ -29,7 +30,7 @@ func (w waiting) wait(ctx context.Context) error {
 
 // book takes a place in the future and waits for it.
 func (w waiting) book(ctx context.Context) error {
-	d, err := w.take(ctx, patience(ctx))
+	d, err := w.take(ctx, clock.Patience(ctx))
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (w waiting) book(ctx context.Context) error {
 	if !d.Allowed {
 		return &LimitedError{Key: w.key, Decision: d}
 	}
-	if err := sleep(ctx, d.Wait()); err != nil {
+	if err := clock.Sleep(ctx, d.Wait()); err != nil {
 		w.cancel()
 		return err
 	}
@@ -79,7 +80,7 @@ func (w waiting) queued(ctx context.Context, pause time.Duration) error {
 		if denied {
 			q.narrow()
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := clock.Sleep(ctx, pause); err != nil {
 			return err
 		}
 		d, err := w.take(ctx, 0)
@@ -102,7 +103,7 @@ func (w waiting) queued(ctx context.Context, pause time.Duration) error {
 
 // hopeless reports whether the denial will outlast the context.
 func (w waiting) hopeless(ctx context.Context, d Decision) bool {
-	return d.Reason != Limited || d.RetryAfter().Microseconds() > patience(ctx)
+	return d.Reason != Limited || d.RetryAfter().Microseconds() > clock.Patience(ctx)
 }
 
 // busy reports whether somebody waits already.
@@ -119,28 +120,4 @@ func (w waiting) join() (*queue, func()) {
 		return w.queue, func() {}
 	}
 	return w.queues.join(w.key), func() { w.queues.part(w.key) }
-}
-
-// patience returns how long the context lets us wait, in µs.
-func patience(ctx context.Context) int64 {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return math.MaxInt64
-	}
-	return max(0, time.Until(deadline).Microseconds())
-}
-
-// sleep waits for d or for the end of the context.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluice-limiter/sluice/algo"
+	"github.com/sluice-limiter/sluice/internal/clock"
 	"github.com/sluice-limiter/sluice/rule"
 	"github.com/sluice-limiter/sluice/store"
 )
@@ -54,7 +55,7 @@ func (w *waiting) busy() *rule.Hit {
 // through in time: even if it were the first, or behind those who are there.
 func (w *waiting) hopeless(ctx context.Context, p *place) bool {
 	c := w.call
-	w.engine.decide(ctx, c, &terms{op: store.Spend, peek: true, within: patience(ctx)})
+	w.engine.decide(ctx, c, &terms{op: store.Spend, peek: true, within: clock.Patience(ctx)})
 	d := &c.event.Decision
 	return c.event.Err != nil || !d.Allowed && (!d.Waits || w.engine.lines.full(p))
 }
@@ -67,7 +68,7 @@ func (w *waiting) repeat(ctx context.Context) {
 			w.left(err)
 			return
 		}
-		w.ask(ctx, patience(ctx))
+		w.ask(ctx, clock.Patience(ctx))
 		if ev.Err != nil || !ev.Decision.Waits || w.last {
 			return
 		}
@@ -76,7 +77,7 @@ func (w *waiting) repeat(ctx context.Context) {
 		case atOnce:
 			w.denied = true
 			w.engine.lines.narrow(&w.at)
-			if err := sleep(ctx, ev.Decision.RetryAfter()); err != nil {
+			if err := clock.Sleep(ctx, ev.Decision.RetryAfter()); err != nil {
 				w.left(err)
 				return
 			}
@@ -125,7 +126,7 @@ func (w *waiting) leave() {
 // place returns that of the request in the line of a rule.
 func (w *waiting) place(ctx context.Context, h *rule.Hit) place {
 	left := time.Duration(h.Rule.Wait) - w.waited()
-	within := max(0, min(left.Microseconds(), patience(ctx)))
+	within := max(0, min(left.Microseconds(), clock.Patience(ctx)))
 	return place{key: string(h.Key), cost: h.Cost, most: admits(h.Limits, within), patience: left}
 }
 

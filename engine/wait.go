@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sluice-limiter/sluice/internal/clock"
 	"github.com/sluice-limiter/sluice/store"
 )
 
@@ -79,7 +80,7 @@ func (w *waiting) decide(ctx context.Context) {
 	if ev.Err != nil || !ev.Decision.Allowed {
 		return
 	}
-	if err := sleep(ctx, ev.Decision.Wait()); err != nil {
+	if err := clock.Sleep(ctx, ev.Decision.Wait()); err != nil {
 		e.giveBackAll(ctx, c, w.op)
 		w.left(err)
 	}
@@ -102,28 +103,4 @@ func (w *waiting) left(err error) {
 	c.event.Request, c.event.Path = &c.req, c.matches.Path
 	c.list()
 	c.undecided()
-}
-
-// patience returns how long the context lets us wait, in µs.
-func patience(ctx context.Context) int64 {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return forever
-	}
-	return max(0, time.Until(deadline).Microseconds())
-}
-
-// sleep waits for d or for the end of the context.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

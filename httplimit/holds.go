@@ -1,7 +1,6 @@
 package httplimit
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -78,20 +77,5 @@ func (h *holds) forget(now int64) {
 	}
 	if len(h.until) >= maxHolds {
 		delete(h.until, first)
-	}
-}
-
-// sleep waits for d or for the end of the context.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

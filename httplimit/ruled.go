@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sluice-limiter/sluice/engine"
+	"github.com/sluice-limiter/sluice/internal/clock"
 	"github.com/sluice-limiter/sluice/rule"
 )
 
@@ -61,7 +62,7 @@ func (d *ruled) decide(r *http.Request, a *answer) (err error) {
 // force this moment.
 func (d *ruled) catchUp(ctx context.Context, request engine.Request, a *answer) (err error) {
 	if a.Allowed {
-		return sleep(ctx, a.Decision.Wait())
+		return clock.Sleep(ctx, a.Decision.Wait())
 	}
 	a.Decision, err = d.engine.Wait(ctx, request)
 	return err

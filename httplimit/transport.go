@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
+	"github.com/sluice-limiter/sluice/internal/clock"
 	"github.com/sluice-limiter/sluice/rule"
 )
 
@@ -129,7 +130,7 @@ func (t *transport) holdBack(ctx context.Context, host string) error {
 		if deadline, ok := ctx.Deadline(); t.wait == 0 || ok && time.Until(deadline) < left {
 			return &HeldError{Host: host, RetryAfter: left}
 		}
-		if err := sleep(ctx, left); err != nil {
+		if err := clock.Sleep(ctx, left); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,9 @@
 package clock_test
 
 import (
+	"context"
+	"errors"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,6 +101,29 @@ func TestCoarseResolution(t *testing.T) {
 				t.Errorf("%v: wall clock %d, time %v, want %d", d, c.Wall(now), c.Time(now), now)
 			}
 			coarse.Stop()
+		}
+	})
+}
+
+func TestSleepAndPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		if err := clock.Sleep(t.Context(), time.Hour); err != nil || time.Since(start) != time.Hour {
+			t.Errorf("slept %v, %v", time.Since(start), err)
+		}
+		if got := clock.Patience(t.Context()); got != math.MaxInt64 {
+			t.Errorf("patience without a deadline is %d", got)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if got := clock.Patience(ctx); got != 1e6 {
+			t.Errorf("patience of a second is %d µs", got)
+		}
+		if err := clock.Sleep(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("sleeping over the deadline: %v", err)
+		}
+		if got := clock.Patience(ctx); got != 0 {
+			t.Errorf("patience after the deadline is %d", got)
 		}
 	})
 }
