@@ -22,6 +22,11 @@ type Options struct {
 	MaxStreams int           // that read the events at the same time; 64 if 0
 	Logger     *slog.Logger  // of faults in the handlers; what fails in a store is the engine's to tell
 
+	// Done, once closed, ends the streams of events. Close it when the server stops, or
+	// when another handler takes over, whose tokens their readers may not have. Other
+	// requests are answered as before. Nil never ends them.
+	Done <-chan struct{}
+
 	// Parallel is how many requests of a batch are decided at the same time. For a store
 	// in this process 1 is best, which is meant by 0: the order of the batch is that in
 	// which it is decided. For a remote store it should be some dozens.
@@ -39,6 +44,10 @@ const (
 // MaxBatch is how many requests one check may hold.
 const MaxBatch = 1000
 
+// maxCompiling is how many rule files are worked on at the same time: that takes far
+// more time and memory than a decision, and decisions must go on.
+const maxCompiling = 2
+
 // handler serves all endpoints.
 type handler struct {
 	backend   Backend
@@ -47,12 +56,13 @@ type handler struct {
 	origin    *http.CrossOriginProtection
 	exchanges sync.Pool // of *exchange
 	streams   atomic.Int64
+	compiling chan struct{} // holds one for each rule file that is worked on
 }
 
 // New returns what answers /v1 and its neighbours from b. Give it to a server with
 // time limits: see NewServer.
 func New(b Backend, o Options) http.Handler {
-	h := &handler{backend: b, options: o.filled(), origin: http.NewCrossOriginProtection()}
+	h := &handler{backend: b, options: o.filled(), origin: http.NewCrossOriginProtection(), compiling: make(chan struct{}, maxCompiling)}
 	h.exchanges.New = func() any { return new(exchange) }
 	h.paths = byPath(h.routes())
 	return h
@@ -86,7 +96,7 @@ func NewServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       15 * time.Second,
+		ReadTimeout:       8 * time.Second,
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,

@@ -12,7 +12,7 @@ import (
 )
 
 // checkBatch decides all requests of a batch. If the client leaves, the rest is not
-// decided; if it takes too long, neither, and the answer says so.
+// decided; if it takes too long, neither, and the answer says so for each.
 func (h *handler) checkBatch(w http.ResponseWriter, r *http.Request, x *exchange) {
 	ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
 	defer cancel()
@@ -23,6 +23,7 @@ func (h *handler) checkBatch(w http.ResponseWriter, r *http.Request, x *exchange
 		x.decideInTurn(ctx, e)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
+		fail(w, undecided(ctx.Err()))
 		return
 	}
 	send(w, http.StatusOK, x.out)
@@ -32,10 +33,10 @@ func (h *handler) checkBatch(w http.ResponseWriter, r *http.Request, x *exchange
 func (x *exchange) decideInTurn(ctx context.Context, e *engine.Engine) {
 	x.out = append(x.out[:0], `{"decisions":[`...)
 	for i := range x.parsed.items {
-		d, err := decide(ctx, e, &x.parsed.items[i])
-		if errors.Is(err, context.Canceled) {
-			return
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return // with half an answer, which is not sent
 		}
+		d, err := decide(ctx, e, &x.parsed.items[i])
 		x.add(i, &d, err)
 	}
 	x.out = append(x.out, "]}\n"...)

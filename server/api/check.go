@@ -10,7 +10,7 @@ const jsonType = "application/json"
 func (h *handler) check(w http.ResponseWriter, r *http.Request) {
 	status, p := statusOption(r)
 	if p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 		return
 	}
 	x := h.begin()
@@ -23,7 +23,7 @@ func (h *handler) check(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case p != nil:
-		h.fail(w, r, p)
+		fail(w, p)
 	case x.parsed.batch:
 		h.checkBatch(w, r, x)
 	default:
@@ -49,7 +49,7 @@ func statusOption(r *http.Request) (bool, *Problem) {
 func (h *handler) checkOne(w http.ResponseWriter, r *http.Request, x *exchange, status bool) {
 	d, err := h.backend.Engine().Check(r.Context(), x.parsed.items[0].request)
 	if err != nil {
-		h.fail(w, r, undecided(err))
+		fail(w, undecided(err))
 		return
 	}
 	code := http.StatusOK

@@ -172,17 +172,6 @@ func TestUndecidedWords(t *testing.T) {
 	}
 }
 
-// goneRequest is one of a client that has left.
-func goneRequest(t *testing.T) *http.Request {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	r, err := http.NewRequestWithContext(ctx, "GET", "/nothing", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 func TestMilliseconds(t *testing.T) {
 	for d, want := range map[time.Duration]int64{0: 0, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2, time.Minute: 60000} {
 		if got := milliseconds(d); got != want {

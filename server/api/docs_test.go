@@ -164,7 +164,7 @@ func (c *curl) set(option, value string) {
 // run returns what curl would print; of the header only what the page shows.
 func (c curl) run(t *testing.T, f *fake, h http.Handler) string {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, strings.NewReader(c.body))
+	r := httptest.NewRequestWithContext(t.Context(), c.method, address+c.path, strings.NewReader(c.body))
 	r.Header, r.RemoteAddr = c.header, "127.0.0.1:50000"
 	if c.body == "" {
 		r.Body, r.ContentLength = http.NoBody, 0

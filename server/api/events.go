@@ -15,15 +15,15 @@ const patience = 10 * time.Second
 const retry = "retry: 3000\n\n"
 
 // events sends changes as they happen, as server-sent events, until the client leaves,
-// is too slow, or the backend closes the subscription.
+// is too slow, the handler is done, or the backend closes the subscription.
 func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 	if _, p := queryOf(r); p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 		return
 	}
 	if h.streams.Add(1) > int64(h.options.MaxStreams) {
 		h.streams.Add(-1)
-		h.fail(w, r, problem(http.StatusServiceUnavailable, "too-many-streams", "too many clients read the events",
+		fail(w, problem(http.StatusServiceUnavailable, "too-many-streams", "too many clients read the events",
 			"close one, or use GET /v1/audit"))
 		return
 	}
@@ -50,6 +50,8 @@ func (h *handler) follow(r *http.Request, s *stream, changes <-chan audit.Entry)
 		message := []byte(": still here\n\n")
 		select {
 		case <-r.Context().Done():
+			return
+		case <-h.options.Done:
 			return
 		case <-beat.C:
 		case entry, open := <-changes:

@@ -24,7 +24,7 @@ func streamOf(t *testing.T, h http.Handler) (net.Conn, func()) {
 	listener := &oneConn{conn: theirs, done: make(chan struct{})}
 	server := NewServer(h)
 	go func() { _ = server.Serve(listener) }()
-	if _, err := io.WriteString(ours, "GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(ours, "GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	return ours, func() {
@@ -116,17 +116,18 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
-// TestEventsEnd: the stream ends with the subscription, and with its client.
+// TestEventsEnd: the stream ends with the subscription, its client, and the handler.
 func TestEventsEnd(t *testing.T) {
-	for name, end := range map[string]func(f *fake, leave func()){
-		"subscription": func(f *fake, _ func()) {
+	for name, end := range map[string]func(f *fake, leave, done func()){
+		"subscription": func(f *fake, _, _ func()) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			for reader := range f.readers {
 				close(reader)
 			}
 		},
-		"client": func(_ *fake, leave func()) { leave() },
+		"client":  func(_ *fake, leave, _ func()) { leave() },
+		"handler": func(_ *fake, _, done func()) { done() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t, sample, nil)
@@ -134,10 +135,14 @@ func TestEventsEnd(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				w := httptest.NewRecorder()
-				r := httptest.NewRequestWithContext(ctx, "GET", "/v1/events", http.NoBody)
-				go New(f, Options{}).ServeHTTP(w, r)
+				r := httptest.NewRequestWithContext(ctx, "GET", "http://localhost/v1/events", http.NoBody)
+				done := make(chan struct{})
+				go New(f, Options{Done: done}).ServeHTTP(w, r)
 				synctest.Wait()
-				end(f, cancel)
+				if n := f.subscribers(); n != 1 {
+					t.Fatalf("%d subscribers", n)
+				}
+				end(f, cancel, func() { close(done) })
 				synctest.Wait()
 				if n := f.subscribers(); n != 0 {
 					t.Errorf("%d subscribers left", n)
@@ -156,7 +161,7 @@ func TestManyStreams(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		h := New(f, Options{MaxStreams: 2})
 		for range 2 {
-			go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/v1/events", http.NoBody))
+			go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "http://localhost/v1/events", http.NoBody))
 		}
 		synctest.Wait()
 		wantProblem(t, ask(h, "GET", "/v1/events", ""), http.StatusServiceUnavailable, "too-many-streams", "audit")

@@ -9,9 +9,9 @@ import (
 func (h *handler) health(w http.ResponseWriter, _ *http.Request) { answer(w, Health{"ok"}) }
 
 // ready says whether requests can be decided.
-func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
+func (h *handler) ready(w http.ResponseWriter, _ *http.Request) {
 	if err := h.backend.Ready(); err != nil {
-		h.fail(w, r, problem(http.StatusServiceUnavailable, "not-ready", err.Error(), "wait, and see the server's log"))
+		fail(w, problem(http.StatusServiceUnavailable, "not-ready", err.Error(), "wait, and see the server's log"))
 		return
 	}
 	answer(w, Health{"ready"})

@@ -158,6 +158,7 @@ func ask(h http.Handler, method, target, body string, change ...func(*http.Reque
 		reader = strings.NewReader(body)
 	}
 	r := httptest.NewRequest(method, target, reader)
+	r.Host = "localhost"
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}

@@ -66,6 +66,15 @@ func crossOrigin() *Problem {
 		"call the server from your own backend")
 }
 
+func unknownHost(r *http.Request) *Problem {
+	return problem(http.StatusForbidden, "unknown-host", fmt.Sprintf("a server without tokens does not answer to the name %.100q", r.Host),
+		"use localhost or the server's IP address, or set tokens")
+}
+
+func busy() *Problem {
+	return problem(http.StatusServiceUnavailable, "busy", "other rule files are being worked on", "try again in a second")
+}
+
 func internal() *Problem {
 	return problem(http.StatusInternalServerError, "internal", "the server failed", "its log says why; please report it")
 }
@@ -85,6 +94,9 @@ func undecided(err error) *Problem {
 	case errors.Is(err, sluice.ErrSettled):
 		return problem(http.StatusConflict, "settled", "this reservation is settled or expired, or was made for another request",
 			"a reservation can be settled once, within an hour, with the same request")
+	case errors.Is(err, context.Canceled):
+		return problem(http.StatusServiceUnavailable, "canceled", "the connection was given up before this was decided",
+			"keep it open until the answer; a part may be spent")
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem(http.StatusServiceUnavailable, "timeout", "it took too long: "+err.Error(), "try again later")
 	}
@@ -92,11 +104,10 @@ func undecided(err error) *Problem {
 		"the store cannot be asked: see /readyz and the server's log")
 }
 
-// fail answers with a problem. Nobody is answered who is gone.
-func (h *handler) fail(w http.ResponseWriter, r *http.Request, p *Problem) {
-	if r.Context().Err() != nil {
-		return
-	}
+// fail answers with a problem, also when the request's context is over: that happens
+// to a client that still listens if its body came to an early end, and a handler that
+// writes nothing has said 200.
+func fail(w http.ResponseWriter, p *Problem) {
 	header := w.Header()
 	header["Content-Type"] = []string{"application/problem+json"}
 	header["Cache-Control"] = noStore

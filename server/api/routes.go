@@ -60,21 +60,24 @@ func byPath(all []route) map[string]methods {
 	return paths
 }
 
-// ServeHTTP finds the endpoint, asks for a token, and lets it answer.
+// ServeHTTP finds the endpoint, asks whether it is meant and for a token, and lets it
+// answer.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.recover(w, r)
 	found, allow := h.find(r.Method, r.URL.Path)
 	switch {
 	case found == nil && allow == "":
-		h.fail(w, r, notFound(r.URL.Path))
+		fail(w, notFound(r.URL.Path))
 	case found == nil:
 		w.Header().Set("Allow", allow)
-		h.fail(w, r, notAllowed(r, allow))
+		fail(w, notAllowed(r, allow))
+	case !found.public && !h.addressed(r):
+		fail(w, unknownHost(r))
 	case !found.public && !h.authorized(r):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="sluice"`)
-		h.fail(w, r, unauthorized(r))
+		fail(w, unauthorized(r))
 	case h.origin.Check(r) != nil:
-		h.fail(w, r, crossOrigin())
+		fail(w, crossOrigin())
 	default:
 		found.handle(w, r)
 	}
@@ -133,5 +136,5 @@ func (h *handler) recover(w http.ResponseWriter, r *http.Request) {
 	}
 	h.options.Logger.ErrorContext(r.Context(), "sluice: a handler panicked",
 		"path", r.URL.Path, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
-	h.fail(w, r, internal())
+	fail(w, internal())
 }

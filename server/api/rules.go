@@ -15,7 +15,7 @@ import (
 // rules shows what is in force.
 func (h *handler) rules(w http.ResponseWriter, r *http.Request) {
 	if _, p := queryOf(r); p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 		return
 	}
 	config, version := h.backend.Rules()
@@ -34,7 +34,7 @@ func (h *handler) rules(w http.ResponseWriter, r *http.Request) {
 // rule shows one rule and its counts.
 func (h *handler) rule(w http.ResponseWriter, r *http.Request) {
 	if _, p := queryOf(r); p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 		return
 	}
 	name := strings.TrimPrefix(r.URL.Path, namedRules)
@@ -45,7 +45,7 @@ func (h *handler) rule(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	h.fail(w, r, problem(http.StatusNotFound, "not-found", fmt.Sprintf("there is no rule %.100q", name), "GET /v1/rules lists all"))
+	fail(w, problem(http.StatusNotFound, "not-found", fmt.Sprintf("there is no rule %.100q", name), "GET /v1/rules lists all"))
 }
 
 // yamlTypes are the types of a rule file. Plain text and forms are not among them, so
@@ -64,19 +64,37 @@ func (h *handler) validate(w http.ResponseWriter, r *http.Request) {
 		p = invalidBody("the body is empty", "send the text of a rule file")
 	}
 	if p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 		return
 	}
+	if !h.beginCompiling() {
+		fail(w, busy())
+		return
+	}
+	defer h.endCompiling()
 	ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
 	defer cancel()
 	err := h.backend.Validate(ctx, x.body)
 	if ctx.Err() != nil {
-		h.fail(w, r, undecided(ctx.Err()))
+		fail(w, undecided(ctx.Err()))
 		return
 	}
 	found, bad := problemsOf(err)
 	answer(w, Validation{Valid: !bad, Problems: found})
 }
+
+// beginCompiling reports whether a rule file may be worked on now. Nobody waits for it,
+// since who waits holds memory too.
+func (h *handler) beginCompiling() bool {
+	select {
+	case h.compiling <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (h *handler) endCompiling() { <-h.compiling }
 
 // problemsOf lists what an error says about rules. It is bad if not all are warnings.
 func problemsOf(err error) (found []RuleProblem, bad bool) {
@@ -101,20 +119,25 @@ func problemsOf(err error) (found []RuleProblem, bad bool) {
 // reload reads the rules again.
 func (h *handler) reload(w http.ResponseWriter, r *http.Request) {
 	if _, p := queryOf(r); p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 		return
 	}
+	if !h.beginCompiling() {
+		fail(w, busy())
+		return
+	}
+	defer h.endCompiling()
 	ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
 	defer cancel()
 	change, err := h.backend.Reload(ctx, sourceOf(r))
 	switch {
 	case err != nil && ctx.Err() != nil:
-		h.fail(w, r, undecided(ctx.Err()))
+		fail(w, undecided(ctx.Err()))
 	case err != nil:
 		p := problem(http.StatusUnprocessableEntity, "invalid-rules", "the rules could not be loaded; those in force stay",
 			"correct the file and reload; POST /v1/rules/validate tells the same without loading")
 		p.Problems, _ = problemsOf(err)
-		h.fail(w, r, p)
+		fail(w, p)
 	default:
 		lines := change.Lines
 		if lines == nil {
@@ -142,7 +165,7 @@ func (h *handler) shadowAll(w http.ResponseWriter, r *http.Request) {
 		p = at("on", "is missing", `send {"on":true} or {"on":false}`)
 	}
 	if p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 		return
 	}
 	h.backend.ShadowAll(r.Context(), *body.On, sourceOf(r))

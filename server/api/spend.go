@@ -25,7 +25,7 @@ func (h *handler) one(w http.ResponseWriter, r *http.Request, f func(ctx context
 		p = f(ctx, x.parsed.items[0].request)
 	}
 	if p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 	}
 }
 
@@ -88,7 +88,7 @@ func (h *handler) commit(w http.ResponseWriter, r *http.Request) {
 	defer h.end(x)
 	p := h.readCommit(r, x)
 	if p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -17,7 +17,7 @@ const (
 func (h *handler) stats(w http.ResponseWriter, r *http.Request) {
 	n, p := h.shown(r, "uncovered", fewShown)
 	if p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 		return
 	}
 	e := h.backend.Engine()
@@ -73,7 +73,7 @@ func (h *handler) top(w http.ResponseWriter, r *http.Request) {
 		p = at("by", "is not understood", "give requests or denials")
 	}
 	if p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 		return
 	}
 	for _, k := range h.backend.Engine().Top(by, n) {
@@ -90,7 +90,7 @@ func (h *handler) decisions(w http.ResponseWriter, r *http.Request) {
 		n, p = number(query, "n", fewShown, manyShown)
 	}
 	if p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 		return
 	}
 	reply := Records{Decisions: []Record{}}
@@ -113,7 +113,7 @@ func (h *handler) decisions(w http.ResponseWriter, r *http.Request) {
 func (h *handler) audit(w http.ResponseWriter, r *http.Request) {
 	n, p := h.shown(r, "n", fewShown)
 	if p != nil {
-		h.fail(w, r, p)
+		fail(w, p)
 		return
 	}
 	reply := Audit{Entries: h.backend.Audit(n)}

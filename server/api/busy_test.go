@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+)
+
+// slowRules is a backend that takes its time with rule files.
+type slowRules struct {
+	*fake
+	finish chan struct{}
+}
+
+func (s slowRules) Validate(ctx context.Context, yaml []byte) error {
+	<-s.finish
+	return s.fake.Validate(ctx, yaml)
+}
+
+func (s slowRules) Reload(ctx context.Context, source string) (Change, error) {
+	<-s.finish
+	return s.fake.Reload(ctx, source)
+}
+
+// TestBusy: few rule files are worked on at the same time, while checks go on.
+func TestBusy(t *testing.T) {
+	f := newFake(t, sample, nil)
+	synctest.Test(t, func(t *testing.T) {
+		b := slowRules{f, make(chan struct{})}
+		h := New(b, Options{})
+		validate := func() *httptest.ResponseRecorder {
+			return ask(h, "POST", "/v1/rules/validate", sample, contentType("application/yaml"))
+		}
+		reload := func() *httptest.ResponseRecorder { return ask(h, "POST", "/v1/reload", "") }
+		answers := make(chan int, 2)
+		go func() { answers <- validate().Code }()
+		go func() { answers <- reload().Code }()
+		synctest.Wait()
+		for name, third := range map[string]func() *httptest.ResponseRecorder{"validate": validate, "reload": reload} {
+			w := third()
+			wantProblem(t, w, http.StatusServiceUnavailable, "busy", "try again")
+			if w.Header().Get("Retry-After") != "1" {
+				t.Errorf("%s: %v", name, w.Header())
+			}
+		}
+		if w := ask(h, "POST", "/v1/check", login); w.Code != http.StatusOK {
+			t.Errorf("check: status %d", w.Code)
+		}
+		close(b.finish)
+		for range 2 {
+			if code := <-answers; code != http.StatusOK {
+				t.Errorf("status %d", code)
+			}
+		}
+		for range 2 * maxCompiling {
+			if w := validate(); w.Code != http.StatusOK {
+				t.Errorf("status %d after they were done", w.Code)
+			}
+		}
+	})
+}
