@@ -38,6 +38,7 @@ type App struct {
 	certificate     *certificate // nil without TLS
 	inFlight        *sluice.Concurrency
 	handler         atomic.Pointer[http.Handler] // replaced when tokens change
+	replaced        chan struct{}                // closed when it is; guarded by rules.changing
 
 	closers  []closer // what has to be ended, in the order in which it was begun
 	started  atomic.Bool

@@ -35,6 +35,8 @@ func TestWithoutConfiguration(t *testing.T) {
 		`sluice_decision_duration_seconds_count`: `sluice_decision_duration_seconds_count{door="http"} 6`,
 		`sluice_requests_in_flight_limit`:        `sluice_requests_in_flight_limit 4096`,
 		`sluice_shadow_all`:                      `sluice_shadow_all 0`,
+		`sluice_connections`:                     `sluice_connections 1`,
+		`sluice_connections_limit`:               `sluice_connections_limit 16384`,
 		`sluice_rules`:                           `sluice_rules 3`,
 		`sluice_memory_keys`:                     `sluice_memory_keys 2`,
 	} {
@@ -54,8 +56,8 @@ func TestWithoutConfiguration(t *testing.T) {
 	if _, v := r.Rules(); v.Source != config.BuiltIn {
 		t.Errorf("%+v", v)
 	}
-	if change, err := r.Reload(context.Background(), "test"); err != nil || len(change.Lines) > 0 {
-		t.Errorf("%+v, %v", change, err)
+	if change, err := r.Reload(context.Background(), "test"); err != nil || len(change.Lines) > 0 || len(r.Audit(0)) != 1 {
+		t.Errorf("%+v, %v, %+v", change, err, r.Audit(0))
 	}
 }
 
@@ -68,6 +70,26 @@ func TestAdmin(t *testing.T) {
 	defer response.Body.Close()
 	if body, _ := io.ReadAll(response.Body); response.StatusCode != 200 || !strings.Contains(string(body), "goroutine profile") {
 		t.Errorf("%d %s", response.StatusCode, body)
+	}
+}
+
+// Nobody waits for a profile when the server ends, and it is no request that was cut off.
+func TestProfilesDoNotHoldUpTheEnd(t *testing.T) {
+	r := start(t, config.Sources{Flags: map[string]string{"admin": "127.0.0.1:0", "shutdown": "10s"}})
+	c, err := net.Dial("tcp", r.AdminAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "GET /debug/pprof/trace?seconds=60 HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(c).ReadString('\n'); err != nil { // it has begun
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := r.stop(); err != nil || time.Since(began) > 5*time.Second {
+		t.Errorf("%v after %v", err, time.Since(began))
 	}
 }
 
@@ -120,7 +142,7 @@ func (r *running) half() (finish func() (status string)) {
 		r.t.Fatal(err)
 	}
 	body := `{"path":"/"}`
-	_, err = io.WriteString(c, "POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n"+body[:6])
+	_, err = io.WriteString(c, "POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n"+body[:6])
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -185,7 +207,7 @@ func TestTooManyAreShed(t *testing.T) {
 	first, second := r.half(), r.half()
 	eventually(t, "two in flight", r.inFlight("2"))
 	response, body := r.do("POST", "/v1/check", `{"path":"/"}`)
-	if response.StatusCode != 503 || response.Header.Get("Retry-After") != "1" || response.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, `"status":503`) {
+	if response.StatusCode != 503 || response.Header.Get("Retry-After") != "1" || response.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, `{"type":"urn:sluice:problem:overloaded","title":"Service Unavailable","status":503`) {
 		t.Errorf("%d %v %s", response.StatusCode, response.Header, body)
 	}
 	if response, _ := r.do("GET", "/readyz", ""); response.StatusCode != 200 {
@@ -206,6 +228,9 @@ func TestTooManyAreShed(t *testing.T) {
 
 func TestConnectionsAreLimited(t *testing.T) {
 	r := start(t, config.Sources{Flags: map[string]string{"limits.connections": "1"}})
+	if got := r.Server().IdleTimeout; got != 30*time.Second {
+		t.Errorf("who asks nothing keeps a place for %v", got)
+	}
 	c, err := net.Dial("tcp", r.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +238,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 	answers := bufio.NewReader(c)
 	ask := func(c net.Conn, answers *bufio.Reader) {
 		t.Helper()
-		if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "200") {
@@ -226,7 +251,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	if _, err := io.WriteString(second, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(second, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	_ = second.SetReadDeadline(time.Now().Add(50 * time.Millisecond))

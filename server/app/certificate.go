@@ -1,9 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"crypto/tls"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -17,7 +19,8 @@ type certificate struct {
 
 	mu      sync.Mutex // guards all below
 	pair    *tls.Certificate
-	stamp   stamp // of the files that were last read
+	stamp   stamp // of the files that the pair came from
+	failed  stamp // of files that could not be used, to complain once
 	checked time.Time
 }
 
@@ -61,15 +64,34 @@ func (c *certificate) get(now time.Time) *tls.Certificate {
 	if stamp == c.stamp {
 		return c.pair
 	}
-	c.stamp = stamp
+	c.read(stamp)
+	return c.pair
+}
+
+// reload reads the files whether they look changed or not: their size and time may be as
+// before.
+func (c *certificate) reload() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed = stamp{} // who asks wants to know
+	c.read(c.look())
+}
+
+// read takes the files in use if they fit. If not, they are tried again: what was wrong
+// may be gone without a trace in the stamp, such as a lack of rights or of descriptors.
+func (c *certificate) read(now stamp) {
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {
-		c.logger.Error("the new certificate cannot be used, the old one stays", "error", err)
-		return c.pair
+		if now != c.failed {
+			c.logger.Error("the new certificate cannot be used, the old one stays", "error", err)
+		}
+		c.failed = now
+		return
 	}
-	c.pair = &pair
-	c.logger.Info("new certificate", "file", c.cert, "until", pair.Leaf.NotAfter)
-	return c.pair
+	if !slices.EqualFunc(pair.Certificate, c.pair.Certificate, bytes.Equal) {
+		c.logger.Info("new certificate", "file", c.cert, "until", pair.Leaf.NotAfter)
+	}
+	c.pair, c.stamp, c.failed = &pair, now, stamp{}
 }
 
 // look returns the state of the files; one that is missing has none.

@@ -40,7 +40,7 @@ func timed(next http.Handler, door prometheus.Observer, w http.ResponseWriter, r
 }
 
 // overloaded is what a request gets that is too much.
-const overloaded = `{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"too many requests are in flight at this server","hint":"try again after a second, or raise limits.in_flight"}` + "\n"
+const overloaded = `{"type":"urn:sluice:problem:overloaded","title":"Service Unavailable","status":503,"detail":"too many requests are in flight at this server","hint":"try again after a second, or raise limits.in_flight"}` + "\n"
 
 func shed(w http.ResponseWriter) {
 	h := w.Header()

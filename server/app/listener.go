@@ -3,17 +3,19 @@ package app
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 )
 
 // limitListener accepts at most n connections at a time; more wait in the queue of the
 // system, where they cost this process nothing.
-func limitListener(l net.Listener, n int) net.Listener {
+func limitListener(l net.Listener, n int) *limited {
 	return &limited{Listener: l, places: make(chan struct{}, n), closed: make(chan struct{})}
 }
 
 type limited struct {
 	net.Listener
 	places chan struct{}
+	open   atomic.Int64 // connections; a place is taken before there is one
 	closed chan struct{}
 	once   sync.Once
 }
@@ -30,7 +32,11 @@ func (l *limited) Accept() (net.Conn, error) {
 		<-l.places
 		return nil, err
 	}
-	return &place{Conn: c, leave: func() { <-l.places }}, nil
+	l.open.Add(1)
+	return &place{Conn: c, leave: func() {
+		l.open.Add(-1)
+		<-l.places
+	}}, nil
 }
 
 // Close ends Accept, wherever it waits.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,6 +19,7 @@ import (
 
 	"github.com/sluice-limiter/sluice/contrib/rulefile"
 	"github.com/sluice-limiter/sluice/engine"
+	"github.com/sluice-limiter/sluice/server/app"
 	"github.com/sluice-limiter/sluice/server/config"
 )
 
@@ -127,6 +131,11 @@ func TestValidate(t *testing.T) {
 	if !errors.As(err, &problems) || problems[0].Line != 2 {
 		t.Errorf("%v", err)
 	}
+	gone, leave := context.WithCancel(context.Background())
+	leave()
+	if err := r.Validate(gone, []byte("rules: 1\n")); !errors.Is(err, context.Canceled) {
+		t.Errorf("whoever has gone: %v", err)
+	}
 }
 
 func TestShadowAll(t *testing.T) {
@@ -168,12 +177,27 @@ func TestTokensAreReadAgain(t *testing.T) {
 	if got := []int{status(first), status(second), status("")}; !slices.Equal(got, []int{200, 401, 401}) {
 		t.Errorf("%v", got)
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	stream, err := http.NewRequestWithContext(ctx, "GET", r.url+"/v1/events", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream.Header.Set("Authorization", "Bearer "+first)
+	events, err := r.http.Do(stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Body.Close()
 	write(second + "\n")
 	if _, err := r.Reload(context.Background(), "test"); err != nil {
 		t.Fatal(err)
 	}
 	if got := []int{status(first), status(second)}; !slices.Equal(got, []int{401, 200}) {
 		t.Errorf("%v", got)
+	}
+	if _, err := io.Copy(io.Discard, events.Body); err != nil { // it would go on for ever
+		t.Error(err)
 	}
 	write("short")
 	if _, err := r.Reload(context.Background(), "test"); err == nil || status(second) != 200 {
@@ -251,5 +275,72 @@ func TestThousandReloadsUnderLoad(t *testing.T) {
 	eventually(t, "no goroutine more", func() bool { n, _ := settled(); return n <= goroutines })
 	if _, after := settled(); after > heap+8<<20 {
 		t.Errorf("the heap grew from %d to %d bytes", heap, after)
+	}
+}
+
+// What is logged of a bad file tells where, not what stands there.
+func TestFailedReloadShowsNoLines(t *testing.T) {
+	f := newFile(t, "rules: [{name: a, limits: [1/s]}]\n")
+	r, err := open(t, config.Sources{Path: f.path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Stop()
+	f.write("rules: [{name: a, limits: [1/s], skip: {headers: {X-Internal: my-secret}}, limts: []}]\n")
+	if _, err := r.Reload(context.Background(), "test"); err == nil {
+		t.Error("it was loaded")
+	}
+	entry := r.Audit(1)[0]
+	if !strings.HasPrefix(entry.Error, f.path+":1:") || strings.Contains(entry.Error, "my-secret") || strings.Contains(r.log.String(), "my-secret") {
+		t.Errorf("%+v\n%s", entry, r.log.String())
+	}
+}
+
+// A reload must not open a public address to everybody: the address of the new file
+// holds after a restart only, its tokens would be gone at once.
+func TestReloadKeepsTokensOfAPublicAddress(t *testing.T) {
+	const token = "the-only-token-of-all"
+	env := func(name string) (string, bool) { return token, name == "TOKENS" }
+	f := newFile(t, "server: {listen: ':0', tokens: {env: TOKENS}}\nrules: [{name: a, limits: [1/s]}]\n")
+	s := config.Sources{Path: f.path, Env: env, Flags: map[string]string{}}
+	loaded, err := s.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := app.New(context.Background(), s, loaded, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Stop()
+	f.write("server: {listen: '127.0.0.1:0'}\nrules: [{name: a, limits: [2/s]}]\n")
+	change, err := a.Reload(context.Background(), "test")
+	if err == nil || !strings.Contains(err.Error(), "no tokens") || !strings.Contains(err.Error(), "restart") {
+		t.Errorf("%+v, %v", change, err)
+	}
+	if rules, _ := a.Rules(); rules.Rules[0].Limits[0].Limit.Count != 1 || a.Engine().Set().Rules()[0].Limits[0].Limit.Count != 1 {
+		t.Errorf("rules of a refused file are in force: %+v", rules)
+	}
+	f.write("server: {listen: '127.0.0.1:0', tokens: {env: TOKENS}}\nrules: [{name: a, limits: [2/s]}]\n")
+	if _, err := a.Reload(context.Background(), "test"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLinesOfChangedSettings(t *testing.T) {
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte("the-only-token-of-all"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const rules = "rules: [{name: a, limits: [1/s]}]\n"
+	f := newFile(t, rules+"server: {redis: 'redis://u:first-password@127.0.0.1:1'}\n")
+	r, err := open(t, config.Sources{Path: f.path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Stop()
+	f.write(rules + "server: {redis: 'redis://u:second-password@127.0.0.1:1', tokens: {file: '" + tokens + "'}}\n")
+	change, err := r.Reload(context.Background(), "test")
+	if want := []string{"server.redis changed: restart to apply it", "server.tokens changed"}; err != nil || !slices.Equal(change.Lines, want) {
+		t.Errorf("%q, %v", change.Lines, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/sluice-limiter/sluice/contrib/rulefile"
@@ -103,16 +104,19 @@ func (a *App) Reload(ctx context.Context, source string) (api.Change, error) {
 	}
 	a.notify.reloading()
 	defer a.notify.ready()
+	if a.certificate != nil {
+		a.certificate.reload()
+	}
 	before, from := a.rules.current()
-	loaded, err := a.sources.Again(before)
+	loaded, err := a.sources.Again(before, a.Addr().String())
 	if err == nil {
 		err = a.engine.Swap(loaded.Rules.Set)
 	}
 	if err != nil {
 		a.rules.failed = true
 		a.metrics.ReloadFailed()
-		a.audit.Add(audit.Entry{Time: now(), Source: source, Action: "reload", Hash: from.Hash, Error: err.Error()})
-		a.logger.Error("rules not reloaded, those in force stay", "source", source, "error", err)
+		a.audit.Add(audit.Entry{Time: now(), Source: source, Action: "reload", Hash: from.Hash, Error: told(err)})
+		a.logger.Error("rules not reloaded, those in force stay", "source", source, "error", told(err))
 		return api.Change{Before: from, After: from}, err
 	}
 	return a.putInForce(loaded, source), nil
@@ -126,15 +130,18 @@ func (a *App) putInForce(loaded *config.Loaded, source string) api.Change {
 	a.metrics.Decisions.Keep(loaded.Rules.Set)
 	a.metrics.Reloaded(to.Hash, to.Loaded)
 	a.rules.set(loaded, to)
-	if !slices.Equal(before.Tokens, loaded.Tokens) {
+	if before.Config.Tokens != loaded.Config.Tokens || !slices.Equal(before.Tokens, loaded.Tokens) {
 		a.setHandler(loaded.Tokens)
 		lines = append(lines, "server.tokens changed")
 	}
-	// The watcher also tells of what somebody else has put in force a moment before.
-	if source != fromFile || len(lines) > 0 || a.rules.failed {
+	// Nothing changed: as when the watcher tells of what somebody has put in force a moment
+	// before. That a mistake is gone is worth an entry.
+	if len(lines) > 0 || a.rules.failed {
 		a.audit.Add(audit.Entry{Time: to.Loaded, Source: source, Action: "reload", Lines: lines, Hash: to.Hash})
 		a.logger.Info("rules reloaded", "source", source, "hash", to.Hash, "changes", lines)
 		a.warn(loaded.Rules.Warnings)
+	} else if source != fromFile {
+		a.logger.Info("rules read again, nothing changed", "source", source)
 	}
 	a.rules.failed = false
 	return api.Change{Before: from, After: to, Lines: lines}
@@ -143,11 +150,17 @@ func (a *App) putInForce(loaded *config.Loaded, source string) api.Change {
 // fromFile is the source of changes that the watcher saw.
 const fromFile = "file"
 
-// settingsDiff names settings that were changed: all of them need a restart.
+// settingsDiff names settings that were changed and need a restart: all but tokens. The
+// URL of Redis may differ in its password alone, and is not shown.
 func settingsDiff(before, after *config.Config) []string {
 	var lines []string
 	for _, s := range config.Settings() {
-		if was, is := s.Text(before), s.Text(after); was != is {
+		was, is := s.Text(before), s.Text(after)
+		switch {
+		case strings.HasPrefix(s.Name, "tokens."):
+		case s.Name == "redis" && before.Redis != after.Redis:
+			lines = append(lines, "server.redis changed: restart to apply it")
+		case was != is:
 			lines = append(lines, fmt.Sprintf("server.%s %s → %s: restart to apply it", s.Name, quoted(was), quoted(is)))
 		}
 	}
@@ -189,8 +202,16 @@ func (a *App) Rules() (rule.Config, api.Version) {
 }
 
 // Validate reports what is wrong with the text of a rule file, as rulefile.Problems.
-func (a *App) Validate(_ context.Context, yaml []byte) error {
-	return config.Check("rules.yaml", yaml, a.secret)
+// The parser cannot be interrupted, so whoever has gone is noticed before and after it.
+func (a *App) Validate(ctx context.Context, yaml []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	err := config.Check("rules.yaml", yaml, a.secret)
+	if left := ctx.Err(); left != nil {
+		return left
+	}
+	return err
 }
 
 // ShadowAll turns every rule to shadow, or back.

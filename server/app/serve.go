@@ -24,7 +24,9 @@ func (a *App) openDoors() (err error) {
 	if a.listener, err = a.listen("listen", a.config.Listen); err != nil {
 		return err
 	}
-	a.listener = limitListener(a.listener, a.config.Limits.Connections)
+	limited := limitListener(a.listener, a.config.Limits.Connections)
+	a.listener = limited
+	a.metrics.Connections(limited.open.Load, int64(a.config.Limits.Connections))
 	if a.config.Admin != "" {
 		if a.admin, err = a.listen("admin", a.config.Admin); err != nil {
 			return err
@@ -49,18 +51,24 @@ func (a *App) listen(setting, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// setHandler makes the API anew, for these tokens.
+// setHandler makes the API anew, for these tokens. Streams of events that were opened with
+// the old ones end.
 func (a *App) setHandler(tokens []string) {
+	done := make(chan struct{})
 	hashes := make([][sha256.Size]byte, 0, len(tokens))
 	for _, t := range tokens {
 		hashes = append(hashes, api.HashToken(t))
 	}
-	options := api.Options{Tokens: hashes, Metrics: a.Metrics(), MaxBody: int64(a.config.Limits.Body), Logger: a.logger}
+	options := api.Options{Tokens: hashes, Metrics: a.Metrics(), MaxBody: int64(a.config.Limits.Body), Logger: a.logger, Done: done}
 	if a.config.Redis != "" {
 		options.Parallel = parallel
 	}
 	h := api.New(a, options)
 	a.handler.Store(&h)
+	if a.replaced != nil {
+		close(a.replaced)
+	}
+	a.replaced = done
 }
 
 // parallel is how many requests of a batch wait for Redis at the same time: enough to
@@ -69,14 +77,27 @@ const parallel = 32
 
 // serving are the HTTP servers that run.
 type serving struct {
-	servers []*http.Server
-	failed  chan error
+	main   *http.Server
+	admin  *http.Server // nil if there are no profiles
+	failed chan error
+}
+
+// idle is how long a connection may stay without a request: each takes one of the places
+// of limits.connections.
+const idle = 30 * time.Second
+
+// server is what answers for the API.
+func (a *App) server() *http.Server {
+	s := api.NewServer(a.guard())
+	s.IdleTimeout = idle
+	return s
 }
 
 // serve starts to answer.
 func (a *App) serve() *serving {
 	s := &serving{failed: make(chan error, 2)}
-	main := api.NewServer(a.guard())
+	main := a.server()
+	s.main = main
 	if a.certificate != nil {
 		main.TLSConfig = a.certificate.config()
 		s.start(main, a.logger, func() error { return main.ServeTLS(a.listener, "", "") })
@@ -84,15 +105,14 @@ func (a *App) serve() *serving {
 		s.start(main, a.logger, func() error { return main.Serve(a.listener) })
 	}
 	if a.admin != nil {
-		admin := &http.Server{Handler: profiles(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 32 << 10}
-		s.start(admin, a.logger, func() error { return admin.Serve(a.admin) })
+		s.admin = &http.Server{Handler: profiles(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: idle, MaxHeaderBytes: 32 << 10}
+		s.start(s.admin, a.logger, func() error { return s.admin.Serve(a.admin) })
 	}
 	return s
 }
 
 func (s *serving) start(server *http.Server, logger *slog.Logger, serve func() error) {
 	server.ErrorLog = slog.NewLogLogger(logger.Handler(), slog.LevelWarn)
-	s.servers = append(s.servers, server)
 	go func() {
 		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- err
@@ -103,17 +123,15 @@ func (s *serving) start(server *http.Server, logger *slog.Logger, serve func() e
 // ErrCutOff means that the time for a shutdown was over before all requests were.
 var ErrCutOff = errors.New("requests were cut off: the time for the shutdown was over")
 
-// shutdown accepts nothing more and waits for what is under way.
+// shutdown accepts nothing more and waits for what is under way. Nobody waits for a
+// profile, which can take minutes.
 func (s *serving) shutdown(ctx context.Context, logger *slog.Logger) error {
-	cut := false
-	for _, server := range s.servers {
-		if err := server.Shutdown(ctx); err != nil {
-			cut = true
-			logger.Warn("requests are cut off", "error", err)
-			_ = server.Close()
-		}
+	if s.admin != nil {
+		_ = s.admin.Close()
 	}
-	if cut {
+	if err := s.main.Shutdown(ctx); err != nil {
+		logger.Warn("requests are cut off", "error", err)
+		_ = s.main.Close()
 		return ErrCutOff
 	}
 	return nil

@@ -13,7 +13,8 @@ import (
 
 // Diff says in words what changes from one rule set to another, one line for each
 // field: "rule login: limit 5/m → 10/m". A field that is left out and one that is set
-// to its default are the same. It is empty if nothing changes.
+// to its default are the same. It is empty if nothing changes. Values of headers and
+// keys are never shown: many are secrets.
 func Diff(before, after rule.Config) []string {
 	var lines []string
 	say := func(what string) { lines = append(lines, what) }
@@ -127,7 +128,11 @@ func diffFields(before, after any, prefix string, say func(string)) {
 			diffFields(was.Interface(), is.Interface(), prefix+name+".", say)
 			continue
 		}
-		from, to := show(was.Interface()), show(is.Interface())
+		if name == "headers" {
+			diffHeaders(was.Interface().(map[string]string), is.Interface().(map[string]string), prefix+name, say)
+			continue
+		}
+		from, to := show(open(was.Interface())), show(open(is.Interface()))
 		if from == to { // what differs was cut off
 			say(prefix + name + " changed: " + to)
 			continue

@@ -78,6 +78,54 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// Headers and keys may be secrets: the lines tell that they changed, not what they are.
+func TestDiffShowsNoSecrets(t *testing.T) {
+	with := func(fields string) string { return strings.Replace(login, `"key"`, fields+`,"key"`, 1) }
+	headers := strings.Replace(login, `"paths"`, `"headers":{"X-Gone":"secret-0","X-Same":"secret-1"},"paths"`, 1)
+	for _, tt := range []struct {
+		name          string
+		before, after string
+		want          []string
+	}{
+		{
+			"match.headers", headers,
+			strings.NewReplacer("X-Gone", "X-New", "secret-1", "secret-2").Replace(headers),
+			[]string{"rule login: match.headers X-Gone: removed", "rule login: match.headers X-New: added", "rule login: match.headers X-Same: value changed"},
+		},
+		{
+			"skip.headers", login, with(`"skip":{"headers":{"X-Internal":"secret-3"}}`),
+			[]string{"rule login: skip.headers X-Internal: added"},
+		},
+		{
+			"skip.keys", with(`"skip":{"keys":["secret-1"]}`), with(`"skip":{"keys":["secret-1","secret-2"]}`),
+			[]string{"rule login: skip.keys 1 key → 2 keys"},
+		},
+		{
+			"another key", with(`"skip":{"keys":["secret-1"]}`), with(`"skip":{"keys":["secret-2"]}`),
+			[]string{"rule login: skip.keys changed: 1 key"},
+		},
+		{
+			"overrides", login, with(`"overrides":[{"keys":["secret-1","secret-2"],"limits":["9/m","99/h"]}]`),
+			[]string{"rule login: overrides none → 2 keys with 9/m, 99/h"},
+		},
+		{
+			"keys of overrides", with(`"overrides":[{"keys":["secret-1"],"limits":["9/m","99/h"]}]`), with(`"overrides":[{"keys":["secret-2"],"limits":["9/m","99/h"]}]`),
+			[]string{"rule login: overrides changed: 1 key with 9/m, 99/h"},
+		},
+		{
+			"a new rule", `{"rules":[]}`, with(`"overrides":[{"keys":["secret-1"],"limits":["9/m","99/h"]}],"skip":{"headers":{"X":"secret-1"}}`),
+			[]string{"rule login: added, limits 5/m, 50/h by ip"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := audit.Diff(parse(t, tt.before), parse(t, tt.after))
+			if !slices.Equal(got, tt.want) || strings.Contains(strings.Join(got, "\n"), "secret-") {
+				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(tt.want, "\n  "))
+			}
+		})
+	}
+}
+
 func TestDiffOfLongValuesIsCut(t *testing.T) {
 	long := func(last string) string {
 		return strings.Replace(login, `"key"`, `"skip":{"ips":["`+strings.Repeat(`192.0.2.1","`, 100)+last+`"]},"key"`, 1)

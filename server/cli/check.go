@@ -24,12 +24,14 @@ const requestHelp = `A request is written as method and path, then what else is 
 type asker struct {
 	*remote
 	config string
+	given  func() bool // whether config was
 	json   bool
 }
 
 func askerFlags(c *cobra.Command, t Terminal) *asker {
 	a := &asker{remote: serverFlags(c, t)}
 	c.Flags().StringVar(&a.config, "config", "", "decide by this rule file or folder, with fresh budgets, instead of asking a server")
+	a.given = func() bool { return c.Flags().Changed("config") }
 	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
 	return a
 }
@@ -93,7 +95,7 @@ func (a *asker) check(ctx context.Context, args []string) (d api.Decision, err e
 	if err != nil {
 		return d, err
 	}
-	if a.config == "" {
+	if !a.given() {
 		err = a.ask(ctx, "POST", "/v1/check", wireRequest(r), &d)
 		return d, err
 	}
@@ -110,7 +112,7 @@ func (a *asker) explain(ctx context.Context, args []string) (x api.Explanation, 
 	if err != nil {
 		return x, err
 	}
-	if a.config == "" {
+	if !a.given() {
 		err = a.ask(ctx, "POST", "/v1/explain", wireRequest(r), &x)
 		return x, err
 	}

@@ -10,43 +10,54 @@ import (
 	"github.com/sluice-limiter/sluice/server/config"
 )
 
-func newCheckConfig() *cobra.Command {
+func newCheckConfig(t Terminal) *cobra.Command {
 	var test, asJSON bool
 	c := &cobra.Command{
 		Use:   "check-config FILE|FOLDER",
 		Short: "Find what is wrong with rules and settings",
-		Long: `Check-config reads rules and settings as the server would, and prints every mistake
-with its place, the line and a hint. With --test it also runs the tests that the
-files hold. The exit code is 2 if anything is wrong.`,
+		Long: `Check-config reads rules and settings as the server would, with SLUICE_* variables of
+the environment, and prints every mistake with its place, the line and a hint. With
+--test it also runs the tests that the files hold. Secrets need not be on this
+machine. The exit code is 2 if anything is wrong.`,
 		Example: `  sluice check-config rules.yaml
   sluice check-config --test /etc/sluice/rules`,
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().BoolVar(&test, "test", false, "run the tests of the files as well")
-	c.Flags().BoolVar(&asJSON, "json", false, "print problems as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print problems, and how tests went, as JSON")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		loaded, err := load(args[0])
+		if args[0] == "" {
+			return usage(errNoPath)
+		}
+		loaded, absent, err := config.Sources{Path: args[0], Env: environment(t)}.Examine()
 		if asJSON {
-			return reportJSON(c, loaded, err)
+			return reportJSON(c, loaded, err, test)
 		}
 		if err != nil {
-			return err
+			return usage(err)
 		}
-		for _, w := range loaded.Warnings {
+		rules := loaded.Rules
+		for _, w := range rules.Warnings {
 			fmt.Fprintln(c.OutOrStdout(), w)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s: %d rules, %d tests, %d warnings\n", args[0], len(loaded.Config.Rules), len(loaded.Tests), len(loaded.Warnings))
+		for _, place := range absent {
+			fmt.Fprintf(c.OutOrStdout(), "%s is not on this machine: it was not checked\n", place)
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s: %d rules, %d tests, %d warnings\n", args[0], len(rules.Config.Rules), len(rules.Tests), len(rules.Warnings))
 		if test {
-			return runTests(c, loaded)
+			return runTests(c, rules)
 		}
 		return nil
 	}
 	return c
 }
 
-// load reads rules, with the settings of the server among them.
+// load reads rules to try them.
 func load(path string) (*rulefile.Result, error) {
-	loaded, err := rulefile.Load(path, rulefile.Section(config.Section, config.Defaults()))
+	if path == "" {
+		return nil, usage(errNoPath)
+	}
+	loaded, err := config.Read(path)
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -71,10 +82,21 @@ func runTests(c *cobra.Command, loaded *rulefile.Result) error {
 type report struct {
 	Rules    int                `json:"rules"`
 	Problems []rulefile.Problem `json:"problems"`
+	Tests    []testReport       `json:"tests,omitempty"` // with --test
 }
 
-func reportJSON(c *cobra.Command, loaded *rulefile.Result, err error) error {
+// testReport is how one test went.
+type testReport struct {
+	Name     string             `json:"name"`
+	File     string             `json:"file"`
+	Line     int                `json:"line"`
+	Passed   bool               `json:"passed"`
+	Failures []rulefile.Problem `json:"failures,omitempty"`
+}
+
+func reportJSON(c *cobra.Command, loaded *config.Loaded, err error, test bool) error {
 	r := report{Problems: []rulefile.Problem{}}
+	wrong := err != nil
 	var problems rulefile.Problems
 	switch {
 	case errors.As(err, &problems):
@@ -82,13 +104,19 @@ func reportJSON(c *cobra.Command, loaded *rulefile.Result, err error) error {
 	case err != nil:
 		return err
 	default:
-		r.Rules = len(loaded.Config.Rules)
-		r.Problems = append(r.Problems, loaded.Warnings...)
+		r.Rules = len(loaded.Rules.Config.Rules)
+		r.Problems = append(r.Problems, loaded.Rules.Warnings...)
+	}
+	if test && !wrong {
+		for _, t := range rulefile.RunTests(loaded.Rules) {
+			r.Tests = append(r.Tests, testReport{t.Name, t.File, t.Line, t.Passed(), t.Failures})
+			wrong = wrong || !t.Passed()
+		}
 	}
 	if printed := printJSON(c.OutOrStdout(), r); printed != nil {
 		return printed
 	}
-	if err != nil {
+	if wrong {
 		return &codeError{code: exitUsage}
 	}
 	return nil

@@ -101,7 +101,7 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or file, 3 refused (check).
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w (see %s --help)", err, c.CommandPath()))
 	})
-	root.AddCommand(newServe(t), newCheck(t), newExplain(t), newCheckConfig(), newRules(t), newReset(t),
+	root.AddCommand(newServe(t), newCheck(t), newExplain(t), newCheckConfig(t), newRules(t), newReset(t),
 		newShadowAll(t), newTop(t), newHealth(t), newDemo(t), newVersion())
 	return root
 }

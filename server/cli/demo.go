@@ -39,7 +39,7 @@ leaves this machine. It runs until Ctrl-C, or for --for.`,
 		if err != nil {
 			return err
 		}
-		hello(c.OutOrStdout(), a, "http")
+		hello(c.OutOrStdout(), a, "http", false)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)

@@ -33,6 +33,11 @@ func serverFlags(c *cobra.Command, t Terminal) *remote {
 	return r
 }
 
+// environment returns how settings look up variables.
+func environment(t Terminal) func(string) (string, bool) {
+	return func(name string) (string, bool) { return lookup(t.Environ, name) }
+}
+
 func lookup(environ []string, name string) (string, bool) {
 	for _, entry := range environ {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {

@@ -33,7 +33,13 @@ flag; a flag beats the environment, which beats the file.`,
 	}
 	sources := settingFlags(c, t)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		from := sources()
+		hup := make(chan os.Signal, 1) // from now on: a signal while it starts must not end it
+		signal.Notify(hup, syscall.SIGHUP)
+		defer signal.Stop(hup)
+		from, err := sources()
+		if err != nil {
+			return err
+		}
 		a, loaded, err := start(c, t, from)
 		if err != nil {
 			return err
@@ -42,17 +48,21 @@ flag; a flag beats the environment, which beats the file.`,
 		if loaded.Config.TLS.Cert != "" {
 			scheme = "https"
 		}
-		hello(c.OutOrStdout(), a, scheme)
+		hello(c.OutOrStdout(), a, scheme, len(loaded.Tokens) > 0)
 		if from.Path == "" {
 			fmt.Fprint(c.OutOrStdout(), "These are sample rules. Write your own and start with --config rules.yaml.\n\n")
 		}
-		return reloading(c.Context(), a)
+		return reloading(c.Context(), a, hup)
 	}
 	return c
 }
 
+// errNoPath stands for a variable in a script that is not set: sample rules in place of
+// somebody's own would be a bad surprise.
+var errNoPath = errors.New("the path of the rules is empty: name a file or a folder, or leave --config and SLUICE_CONFIG out")
+
 // settingFlags gives a command a flag for every setting. What it returns reads them.
-func settingFlags(c *cobra.Command, t Terminal) func() config.Sources {
+func settingFlags(c *cobra.Command, t Terminal) func() (config.Sources, error) {
 	path := c.Flags().String("config", "", "rule file, or folder of them; also SLUICE_CONFIG")
 	for _, s := range config.Settings() {
 		c.Flags().String(s.Flag(), s.Default(), s.Help)
@@ -60,21 +70,25 @@ func settingFlags(c *cobra.Command, t Terminal) func() config.Sources {
 			c.Flags().Lookup(s.Flag()).NoOptDefVal = "true"
 		}
 	}
-	return func() config.Sources {
+	return func() (config.Sources, error) {
 		sources := config.Sources{
 			Path:  *path,
-			Env:   func(name string) (string, bool) { return lookup(t.Environ, name) },
+			Env:   environment(t),
 			Flags: map[string]string{},
 		}
-		if value, ok := lookup(t.Environ, "SLUICE_CONFIG"); ok && !c.Flags().Changed("config") {
-			sources.Path = value
+		given := c.Flags().Changed("config")
+		if value, ok := lookup(t.Environ, "SLUICE_CONFIG"); ok && !given {
+			sources.Path, given = value, true
+		}
+		if given && sources.Path == "" {
+			return sources, usage(errNoPath)
 		}
 		for _, s := range config.Settings() {
 			if c.Flags().Changed(s.Flag()) {
 				sources.Flags[s.Name] = c.Flags().Lookup(s.Flag()).Value.String()
 			}
 		}
-		return sources
+		return sources, nil
 	}
 }
 
@@ -95,10 +109,7 @@ func start(c *cobra.Command, t Terminal, sources config.Sources) (*app.App, *con
 }
 
 // reloading runs the server, and reads its rules again on every SIGHUP.
-func reloading(ctx context.Context, a *app.App) error {
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
+func reloading(ctx context.Context, a *app.App, hup <-chan os.Signal) error {
 	ended := make(chan struct{})
 	defer close(ended)
 	go func() {
@@ -115,10 +126,14 @@ func reloading(ctx context.Context, a *app.App) error {
 }
 
 // hello says what runs and what to try next.
-func hello(out io.Writer, a *app.App, scheme string) {
+func hello(out io.Writer, a *app.App, scheme string, tokens bool) {
 	_, version := a.Rules()
 	base := scheme + "://" + a.Addr().String()
 	fmt.Fprintf(out, "sluice listens on %s with the rules of %s\n\nTry it:\n", base, version.Source)
-	fmt.Fprintf(out, "  curl -s --json '{\"method\":\"POST\",\"path\":\"/login\",\"ip\":\"192.0.2.1\"}' %s/v1/check\n", base)
+	token := ""
+	if tokens {
+		token = `-H "Authorization: Bearer $SLUICE_TOKEN" `
+	}
+	fmt.Fprintf(out, "  curl -s %s--json '{\"method\":\"POST\",\"path\":\"/login\",\"ip\":\"192.0.2.1\"}' %s/v1/check\n", token, base)
 	fmt.Fprintf(out, "  sluice explain --server %s POST /login ip=192.0.2.1\n  sluice top --server %s\n\n", base, base)
 }

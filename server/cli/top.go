@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,7 @@ func newTop(t Terminal) *cobra.Command {
 		if *every < 100*time.Millisecond {
 			return usage(fmt.Errorf("--every %v is too often: 100ms or more", *every))
 		}
-		v := view{server: server, out: c.OutOrStdout()}
+		v := view{server: server, out: c.OutOrStdout(), screen: isTerminal(c.OutOrStdout())}
 		if err := v.show(c.Context(), false); err != nil || *once {
 			return err
 		}
@@ -38,10 +39,23 @@ func newTop(t Terminal) *cobra.Command {
 type view struct {
 	server *remote
 	out    io.Writer
+	screen bool // out is one: a view replaces the one before it
 	before api.Stats
 	at     time.Time
 }
 
+// isTerminal reports whether somebody looks at a screen, rather than a file or a pipe.
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// run shows the view again and again. A server that does not answer, such as while it is
+// started anew, is told of and asked again.
 func (v *view) run(ctx context.Context, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -51,13 +65,23 @@ func (v *view) run(ctx context.Context, every time.Duration) error {
 			return nil
 		case <-tick.C:
 			if err := v.show(ctx, true); err != nil && ctx.Err() == nil {
-				return err
+				v.next()
+				fmt.Fprintf(v.out, "%v\ntrying again\n", err)
 			}
 		}
 	}
 }
 
-// show prints the view, over the one before it if again is true.
+// next makes place for another view.
+func (v *view) next() {
+	if v.screen {
+		fmt.Fprint(v.out, "\x1b[H\x1b[2J") // home, and clear
+		return
+	}
+	fmt.Fprintln(v.out)
+}
+
+// show prints the view, after or over the one before it if again is true.
 func (v *view) show(ctx context.Context, again bool) error {
 	var stats api.Stats
 	var top api.Top
@@ -68,7 +92,7 @@ func (v *view) show(ctx context.Context, again bool) error {
 		return err
 	}
 	if again {
-		fmt.Fprint(v.out, "\x1b[H\x1b[2J") // home, and clear
+		v.next()
 	}
 	seconds := time.Since(v.at).Seconds()
 	fmt.Fprintf(v.out, "%s requests, %s refused, %s without a rule\n\n", count(stats.Requests), count(stats.Denied), count(stats.NoRule))

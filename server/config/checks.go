@@ -18,10 +18,14 @@ func checkListen(c *Config) (reason, hint string) {
 		return reason, hint
 	}
 	if !Loopback(c.Listen) && c.Tokens == (Secret{}) {
-		return fmt.Sprintf("%s can be reached from other machines, and there are no tokens: anybody could change limits", c.Listen),
-			"listen on 127.0.0.1, or name a file of tokens with tokens.file (SLUICE_TOKENS_FILE, --tokens-file); this makes one: openssl rand -hex 32"
+		return exposed(c.Listen), "listen on 127.0.0.1, or name a file of tokens with tokens.file (SLUICE_TOKENS_FILE, --tokens-file); this makes one: openssl rand -hex 32"
 	}
 	return "", ""
+}
+
+// exposed says what is wrong with an address that others can reach without a token.
+func exposed(address string) string {
+	return address + " can be reached from other machines, and there are no tokens: anybody could change limits"
 }
 
 func checkAdmin(c *Config) (reason, hint string) {

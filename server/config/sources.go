@@ -63,8 +63,9 @@ func (s Sources) Load() (*Loaded, error) {
 }
 
 // Again reads everything but the secret, which must not change while the server runs:
-// keys that are hashed by another one have fresh budgets.
-func (s Sources) Again(before *Loaded) (*Loaded, error) {
+// keys that are hashed by another one have fresh budgets. serving is the address that is
+// in use until a restart, whatever the file says now, while its tokens hold at once.
+func (s Sources) Again(before *Loaded, serving string) (*Loaded, error) {
 	read, err := s.rules(options(before.Secret, before.Conditions))
 	if err != nil {
 		return nil, err
@@ -72,6 +73,10 @@ func (s Sources) Again(before *Loaded) (*Loaded, error) {
 	l := &Loaded{Rules: read, Secret: before.Secret, Conditions: before.Conditions}
 	if err := l.settle(s, read); err != nil {
 		return nil, err
+	}
+	if len(l.Tokens) == 0 && !Loopback(serving) {
+		return nil, rulefile.Problems{s.blame(read, placeOf("tokens", l.Config.Tokens), exposed(serving),
+			"another address needs a restart: keep the tokens until then")}
 	}
 	return l, nil
 }
@@ -96,13 +101,6 @@ func options(secret []byte, conditions *rulefile.Conditions) []rulefile.Option {
 		opts = append(opts, rulefile.Compile(rule.HashKey(secret)))
 	}
 	return opts
-}
-
-// Check reports what is wrong with the text of a rule file, as rulefile.Problems. Of
-// the settings it checks the form only.
-func Check(name string, data, secret []byte) error {
-	_, err := rulefile.Parse(name, data, options(secret, rulefile.NewConditions())...)
-	return err
 }
 
 func (s Sources) rules(opts []rulefile.Option) (*rulefile.Result, error) {

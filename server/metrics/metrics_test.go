@@ -52,6 +52,7 @@ func full(t *testing.T) (*metrics.Metrics, *engine.Engine) {
 	m.Engine(e)
 	m.Conditions(rulefile.NewConditions())
 	m.InFlight(func() int64 { return 5 }, func() int64 { return 6 })
+	m.Connections(func() int64 { return 7 }, 8)
 	m.Door("http").Observe(0.001)
 	m.Reloaded("h1", time.Unix(1, 0))
 	m.Load().Sample(time.Unix(0, 0), e.Set(), e.Stats())

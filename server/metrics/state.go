@@ -43,6 +43,12 @@ func (m *Metrics) Conditions(c *rulefile.Conditions) {
 	m.counter("sluice_condition_failures_total", "Evaluations of when: expressions that failed; the rule applies then.", func() float64 { return float64(c.Failed()) })
 }
 
+// Connections tells how many clients are connected.
+func (m *Metrics) Connections(open func() int64, limit int64) {
+	m.gauge("sluice_connections", "Connections of clients that are open, idle ones included.", func() float64 { return float64(open()) })
+	m.gauge("sluice_connections_limit", "How many may be; more wait to be accepted.", func() float64 { return float64(limit) })
+}
+
 // InFlight tells how busy the server is.
 func (m *Metrics) InFlight(inFlight, limit func() int64) {
 	m.gauge("sluice_requests_in_flight", "Requests that this server works on.", func() float64 { return float64(inFlight()) })

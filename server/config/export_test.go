@@ -1,0 +1,4 @@
+package config
+
+// CheckUpTo is Check with another bound on the number of rules.
+var CheckUpTo = check
