@@ -10,16 +10,20 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// nowhere is where no server listens. It is no name, because looking one up leaves a
+// channel of the bubble in the net package.
+const nowhere = "127.0.0.1:1"
+
 // TestNewRefuses: clients by which a limit would not hold are an error.
 func TestNewRefuses(t *testing.T) {
-	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"one": "127.0.0.1:1"}})
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"one": nowhere}})
 	defer ring.Close()
 	for _, client := range []redis.UniversalClient{ring, nil} {
 		if _, err := New(client); !errors.Is(err, ErrClient) {
 			t.Errorf("%T: error %v", client, err)
 		}
 	}
-	single, cluster := redis.NewClient(&redis.Options{}), redis.NewClusterClient(&redis.ClusterOptions{})
+	single, cluster := redis.NewClient(&redis.Options{Addr: nowhere}), redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{nowhere}})
 	for _, client := range []redis.UniversalClient{single, cluster} {
 		if _, err := New(client); err != nil {
 			t.Errorf("%T: %v", client, err)
@@ -51,7 +55,7 @@ func (h slow) ProcessHook(redis.ProcessHook) redis.ProcessHook {
 
 // slowScripter returns a Scripter whose answers wait for release.
 func slowScripter(t *testing.T) (*Scripter, slow) {
-	client, hook := redis.NewClient(&redis.Options{}), slow{make(chan struct{}), make(chan struct{})}
+	client, hook := redis.NewClient(&redis.Options{Addr: nowhere}), slow{make(chan struct{}), make(chan struct{})}
 	t.Cleanup(func() { _ = client.Close() })
 	client.AddHook(hook)
 	s, err := New(client)
