@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -84,11 +85,17 @@ func httpPeers(bare http.Handler) []*entrant {
 	booth.SetIPLookup(limiter.IPLookup{Name: "RemoteAddr"})
 	counter := ulule.New(memory.NewStore(), ulule.Rate{Period: time.Second, Limit: aLot})
 	return []*entrant{
-		{name: "httprate", note: "X-RateLimit-*", run: serving(httprate.LimitByIP(aLot, time.Second)(bare))},
+		{name: "httprate", note: "X-RateLimit-*", run: serving(httprate.LimitBy(aLot, time.Second, remoteAddress)(bare))},
 		{name: "tollbooth", note: "RateLimit-*", run: serving(tollbooth.HTTPMiddleware(booth)(bare))},
 		{name: "ulule", note: "X-RateLimit-*", run: serving(stdlib.NewMiddleware(counter).Handler(bare))},
 		{name: "echo", note: "no headers; without echo's router", run: echoing()},
 	}
+}
+
+// remoteAddress is how httprate keys by the connection's address.
+func remoteAddress(r *http.Request) (string, error) {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	return httprate.CanonicalizeIP(host), err
 }
 
 // echoing calls echo's middleware with a context that is used again, as echo does.
