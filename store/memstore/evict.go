@@ -149,6 +149,9 @@ func (s *Store) evictAnywhere(now int64, only uint64) bool {
 func (s *Store) relieve(now int64) {
 	for tries := 0; tries < 8 && s.tight() && s.evictAnywhere(now, far); tries++ {
 	}
+	// The cells of those stay with the store: it may take one with memory of its own.
+	for !s.roomBeside(0) && s.evictAnywhere(now, far|long) {
+	}
 	s.warn(now)
 }
 

@@ -78,9 +78,7 @@ func TestBytesAreTrue(t *testing.T) {
 			if diff := onHeap - said; diff > onHeap/10 || diff < -onHeap/10 && !strings.Contains(name, "reservations") {
 				t.Errorf("%d bytes on the heap, the store says %d", onHeap, said)
 			}
-			// The states that make room may lie in cells, which stay with the store: then
-			// what has just grown passes the cap by a little until the next one grows.
-			if said > most+1024 || onHeap > most*11/10 {
+			if said > most || onHeap > most*11/10 {
 				t.Errorf("%d bytes, the store says %d, the cap is %d", onHeap, said, most)
 			}
 			runtime.KeepAlive(w)

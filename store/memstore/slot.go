@@ -42,6 +42,7 @@ const (
 // far marks a unit that is none either: it holds the number of a [rest].
 const (
 	far        uint64 = 1 << 61
+	long       uint64 = 1 << 40 // beside far: its rest has memory of its own
 	restNumber        = 1<<32 - 1
 )
 

@@ -177,12 +177,15 @@ func (s *Store) saveFar(sl *slot, st *algo.State) (grew bool) {
 	} else {
 		had = s.rests.at(unit).bytes()
 	}
-	if sl.unit.Load() != unit {
-		sl.unit.Store(unit) // without marks
-	}
 	x := s.rests.at(unit)
 	x.f, x.g = st.F, st.G
 	x.keep(st.More)
+	if x.bytes() > restBytes {
+		unit |= long
+	}
+	if sl.unit.Load() != unit {
+		sl.unit.Store(unit) // without marks
+	}
 	if more := x.bytes() - had; more != 0 {
 		s.beside.Add(more)
 		return more > 0
