@@ -38,6 +38,13 @@ help: ## Print this list
 .PHONY: test
 test: deps download ## Test all modules with the race detector, in random order
 	@CGO_ENABLED=1 $(EACH) go test -race -shuffle=on ./...
+	@$(MAKE) test-allocs
+
+.PHONY: test-allocs
+test-allocs: ## Count allocations, which the race detector makes too many of
+	@for module in $(filter . contrib/rulefile server,$(MODULES)); do \
+		(cd "$$module" && go test -shuffle=on -run Alloc ./... | grep -v 'no test'); \
+	done
 
 .PHONY: check
 check: ## Everything that is checked without running the tests
@@ -66,7 +73,7 @@ clean: ## Remove what make left behind
 
 .PHONY: deps
 deps: ## Install what the tests need from Debian's packages, when it is missing
-	@$(INSTALL) gcc libc6-dev ca-certificates redis-server postgresql
+	@$(INSTALL) gcc libc6-dev ca-certificates redis-server postgresql python3 nodejs=node
 
 .PHONY: download
 download: ## Download the dependencies of every module

@@ -141,7 +141,7 @@ func FuzzAsHandlersSee(f *testing.F) {
 	f.Add(`k="a"; k`, "", "k=1;&%6b=2")
 	f.Fuzz(func(t *testing.T, line1, line2, query string) {
 		if strings.Count(line1+line2, ";") > 1000 || strings.Count(query, "&") > 1000 {
-			t.Skip("handlers get nothing of so many")
+			return // handlers get nothing of so many
 		}
 		checkServed(t, line1, line2, query)
 	})

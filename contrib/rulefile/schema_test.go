@@ -204,7 +204,7 @@ func validate(t *testing.T, data []byte) error {
 	}
 	root, problems := newSource("x.yaml", data).read()
 	if root == nil || problems != nil {
-		t.Skip("not YAML")
+		return problems // what is no YAML fits no schema
 	}
 	return resolved.Validate(root.plain())
 }

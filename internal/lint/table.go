@@ -11,7 +11,7 @@ const modulePath = "github.com/sluice-limiter/sluice"
 // "." is the root package. A name that ends in "/..." stands for all packages below it.
 // A new package is added to the lowest layer that stands above everything it imports.
 var layers = [][]string{
-	{"algo", "internal/clock", "internal/redistest", "internal/topkeys"},
+	{"algo", "internal/clock", "internal/redistest", "internal/topkeys", "accesslog", "probe"},
 	{"store", "internal/resp"},
 	{"store/memstore", "store/redisstore", "store/lease"},
 	{"store/split"},
@@ -22,9 +22,10 @@ var layers = [][]string{
 	{"rule"},
 	{"engine"},
 	{"httplimit", "sqllimit", "adaptive", "replay", "sim"},
+	{"compare", "recommend"},
 	{"contrib/...", "examples/...", "internal/lint"},
-	{"server/audit", "server/config", "server/metrics"},
-	{"server/api"},
+	{"server/audit", "server/config", "server/metrics", "server/envoy"},
+	{"server/api", "server/rls", "server/forwardauth", "server/resp", "server/gateway"},
 	{"server/app"},
 	{"server/cli"},
 	{"server/cmd/..."},

@@ -250,7 +250,7 @@ func same(want, got any) bool {
 	return reflect.DeepEqual(want, got)
 }
 
-// TestPageScripts runs the examples in other languages, if these are installed.
+// TestPageScripts runs the examples in other languages.
 func TestPageScripts(t *testing.T) {
 	_, all := blocksOf(t)
 	_, h := documented(t, all)
@@ -265,7 +265,7 @@ func TestPageScripts(t *testing.T) {
 		t.Run(b.kind, func(t *testing.T) { // one after the other: the second goes on where the first ends
 			path, err := exec.LookPath(program[0])
 			if err != nil {
-				t.Skip(program[0] + " is not installed")
+				t.Fatal(err, `("make deps" installs it)`)
 			}
 			// A slow machine must not fall back on letting the request pass.
 			text := strings.NewReplacer(address, server.URL, "timeout=0.5", "timeout=30", "timeout(500)", "timeout(30000)").Replace(b.text)

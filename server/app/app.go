@@ -35,6 +35,7 @@ type App struct {
 	rules   rules
 
 	listener, admin net.Listener // admin may be nil
+	doors           []opened     // beside the API
 	certificate     *certificate // nil without TLS
 	inFlight        *sluice.Concurrency
 	handler         atomic.Pointer[http.Handler] // replaced when tokens change
@@ -125,7 +126,9 @@ func (a *App) Run(ctx context.Context) error {
 	end, endNow := context.WithTimeout(context.Background(), time.Duration(a.config.Shutdown))
 	defer endNow()
 	a.audit.Close() // who reads events would stay for ever
-	err = errors.Join(err, served.shutdown(end, a.logger))
+	doors := make(chan error, 1)
+	go func() { doors <- a.shutdownDoors(end) }()
+	err = errors.Join(err, served.shutdown(end, a.logger), <-doors)
 	background.Wait()
 	// What is left has time of its own: requests may have used up all of theirs.
 	last, lastNow := context.WithTimeout(context.Background(), partingTime)

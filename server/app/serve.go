@@ -34,7 +34,7 @@ func (a *App) openDoors() (err error) {
 	}
 	loaded, _ := a.rules.current()
 	a.setHandler(loaded.Tokens)
-	return nil
+	return nil // a further door is opened here, by a.addDoor
 }
 
 func (a *App) listen(setting, address string) (net.Listener, error) {
@@ -95,7 +95,7 @@ func (a *App) server() *http.Server {
 
 // serve starts to answer.
 func (a *App) serve() *serving {
-	s := &serving{failed: make(chan error, 2)}
+	s := &serving{failed: make(chan error, 2+len(a.doors))}
 	main := a.server()
 	s.main = main
 	if a.certificate != nil {
@@ -108,6 +108,7 @@ func (a *App) serve() *serving {
 		s.admin = &http.Server{Handler: profiles(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: idle, MaxHeaderBytes: 32 << 10}
 		s.start(s.admin, a.logger, func() error { return s.admin.Serve(a.admin) })
 	}
+	a.serveDoors(s.failed)
 	return s
 }
 
