@@ -55,8 +55,20 @@ func (p *Plan) Until() time.Time {
 	return time.UnixMicro(p.until)
 }
 
-// Decide sums up a store's answers to checks of all specs, in their order.
-func (p *Plan) Decide(checks []store.Check) Decision { return p.decide(checks) }
+// Decide sums up a store's answers to checks of all specs, in their order. All of d is
+// written, where it lies: it is big.
+func (p *Plan) Decide(checks []store.Check, d *Decision) {
+	first := &checks[0]
+	d.Allowed, d.Degraded, d.Blind, d.Reason, d.index = false, first.Degraded, first.Blind, 0, 0
+	d.plan, d.spec, d.verdict = p, p.specs[0], first.Verdict
+	d.conclude()
+	if len(checks) > 1 {
+		p.sum(d, checks)
+	}
+	if d.Blind && d.Reason == Limited {
+		d.Reason = Unavailable
+	}
+}
 
 // stale reports whether the plan has to be laid out anew for now.
 func (p *Plan) stale(now int64) bool { return p.until != 0 && (now < p.from || now >= p.until) }

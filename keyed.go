@@ -118,7 +118,8 @@ func (k *Keyed) take(ctx context.Context, p *Plan, checks []store.Check, op stor
 	if err := k.do(ctx, op, checks); err != nil {
 		return Decision{}, err
 	}
-	d := p.decide(checks)
+	var d Decision
+	p.Decide(checks, &d)
 	if k.observer != nil {
 		k.observer.Observe(checks[0].Key, checks[0].Cost, d)
 	}
@@ -155,23 +156,8 @@ func (p *Plan) checks(to []store.Check, key string, cost int64) []store.Check {
 	return to
 }
 
-// decide sums up the verdicts: a denial speaks of the limit that takes longest,
-// an allowance of the one with least left, and of the longest wait.
-func (p *Plan) decide(checks []store.Check) (d Decision) {
-	first := &checks[0]
-	d.plan, d.spec, d.verdict = p, p.specs[0], first.Verdict // in place: it is big
-	d.conclude()
-	d.Degraded, d.Blind = first.Degraded, first.Blind
-	if len(checks) > 1 {
-		p.sum(&d, checks)
-	}
-	if d.Blind && d.Reason == Limited {
-		d.Reason = Unavailable
-	}
-	return d
-}
-
-// sum adds what the checks after the first one say.
+// sum adds what the checks after the first one say: a denial speaks of the limit that
+// takes longest, an allowance of the one with least left, and of the longest wait.
 func (p *Plan) sum(best *Decision, checks []store.Check) {
 	wait, degraded, blind := best.verdict.Wait, best.Degraded, best.Blind
 	for i := 1; i < len(checks); i++ {

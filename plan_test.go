@@ -19,7 +19,7 @@ func TestPlansShareNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := memstore.New(memstore.WithClock(func() time.Time { return now }))
-	ask := func(p *sluice.Plan) sluice.Decision {
+	ask := func(p *sluice.Plan) (d sluice.Decision) {
 		var checks []store.Check
 		for _, spec := range p.Specs() {
 			checks = append(checks, store.Check{Key: "ann", Spec: spec, Cost: 1})
@@ -27,7 +27,8 @@ func TestPlansShareNothing(t *testing.T) {
 		if err := s.Take(context.Background(), store.Spend, checks); err != nil {
 			t.Fatal(err)
 		}
-		return p.Decide(checks)
+		p.Decide(checks, &d)
+		return d
 	}
 	for i, p := range plans {
 		if !ask(p).Allowed {

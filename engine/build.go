@@ -22,6 +22,9 @@ type terms struct {
 // forever is how long somebody accepts to wait who sets no bound.
 const forever = math.MaxInt64
 
+// hold is for how long a reservation can be settled, µs.
+const hold = int64(sluice.Hold / time.Microsecond)
+
 // build makes the checks for all rules that matched.
 func (c *call) build(p *places, t *terms) {
 	for i := range c.batches {
@@ -89,13 +92,12 @@ func (c *call) add(p *places, t *terms, i int, plans *[scopes]*sluice.Plan, as r
 		}
 		for _, spec := range plan.Specs() {
 			check := b.next()
-			check.Key, check.Spec, check.Cost, check.MaxWait, check.Shadow = key, spec, cost, wait, as != enforcing
-			if t.id != "" {
-				check.ID, check.Hold = t.id, sluice.Hold.Microseconds()
-			}
 			if far {
+				*check = store.Check{} // those in this process write every answer whole
 				b.policies = append(b.policies, policyOf(h.Rule))
 			}
+			check.Key, check.Spec, check.Cost, check.MaxWait = key, spec, cost, wait
+			check.ID, check.Hold, check.Shadow = t.id, hold, as != enforcing
 		}
 		part := b.nextPart()
 		part.hit, part.plan, part.role, part.from, part.to = i, plan, as, from, len(b.checks)

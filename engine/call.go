@@ -118,15 +118,15 @@ func (b *batch) clear() {
 	b.enforced, b.asked = 0, false
 }
 
-// next returns a new check at the end of the batch. It is to be filled in where it
-// lies: a copy of what was just written bit by bit takes longer than all the rest.
+// next returns a place for another check. Everything that a store looks at is to be set
+// in it, where it lies: a copy of what was just written bit by bit takes longer than all
+// the rest.
 func (b *batch) next() *store.Check {
 	n := len(b.checks)
 	if n == cap(b.checks) {
 		b.checks = slices.Grow(b.checks, 1)
 	}
 	b.checks = b.checks[:n+1]
-	b.checks[n] = store.Check{}
 	return &b.checks[n]
 }
 

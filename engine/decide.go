@@ -29,14 +29,20 @@ func (e *Engine) decide(ctx context.Context, c *call, t *terms) {
 	}
 	c.build(&e.places, t)
 	if err := e.ask(ctx, c, t); err != nil {
-		ev.Left = ctx.Err() != nil && !isFault(err)
-		ev.Err, ev.Decision = e.failed(t, ev.Left, err), Decision{}
-		c.undecided()
+		e.undecided(ctx, c, t, err)
 		return
 	}
 	if c.sum(t); why != 0 { // who only looks wants to see the limits all the same
 		ev.Decision = refusal(why, by)
 	}
+}
+
+// undecided is for a request that the stores could not decide.
+func (e *Engine) undecided(ctx context.Context, c *call, t *terms, err error) {
+	ev := &c.event
+	ev.Left = ctx.Err() != nil && !isFault(err)
+	ev.Err, ev.Decision = e.failed(t, ev.Left, err), Decision{}
+	c.undecided()
 }
 
 // ask asks the stores.

@@ -46,10 +46,10 @@ func (o *Outcome) RetryAfter() time.Duration {
 // deny notes that a part of a rule does not allow. Of several parts the one that
 // matters most is what the rule says.
 func (c *call) deny(o *Outcome, b *batch, p *part) *denial {
-	d := denial{Decision: b.decide(p)}
-	d.limit = limitName(c.matches.Hits[p.hit].Limits.Names[b.scope], &d.Decision)
-	c.denials = append(c.denials, d)
+	c.denials = append(c.denials, denial{})
 	said := &c.denials[len(c.denials)-1]
+	b.decide(p, &said.Decision)
+	said.limit = limitName(c.matches.Hits[p.hit].Limits.Names[b.scope], &said.Decision)
 	if o.Allowed = false; o.denial == nil || said.Binds(o.denial.Decision) {
 		o.denial = said
 	}

@@ -37,6 +37,7 @@ type Engine struct {
 	shadow atomic.Bool // every rule is turned to shadow
 
 	places    places
+	maxMemory int64 // of each store that the engine makes; 0: as memstore has it
 	instance  split.Instance
 	source    func() time.Time // of WithClock
 	now       func() time.Time // by the clock of the cluster's store: for calendars
@@ -91,7 +92,9 @@ func (e *Engine) Close() error { return e.places.close() }
 func (e *Engine) Check(ctx context.Context, r Request) (d Decision, err error) {
 	c := e.begin(&r)
 	c.match(e)
-	e.decide(ctx, c, &terms{op: store.Spend, within: forever})
+	if !e.decidePlain(ctx, c) {
+		e.decide(ctx, c, &everyday)
+	}
 	err = e.finish(c, &d)
 	return d, err
 }

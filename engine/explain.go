@@ -14,7 +14,12 @@ import (
 type Explanation struct {
 	Decision Decision // what Check would say
 	Path     string   // in canonical form
-	Rules    []RuleExplanation
+	// Calls is how many calls of the cluster's store the decision takes; 0 if it has no
+	// limits there. More than 1 means that its keys lie in several slots of a Redis
+	// Cluster: what the first calls spend is given back if a later one denies, but others
+	// can see it for a moment. Rules with the same tag keep their keys together.
+	Calls int
+	Rules []RuleExplanation
 }
 
 // RuleExplanation is what one rule has to do with a request.
@@ -54,7 +59,7 @@ func (e *Engine) Explain(ctx context.Context, r Request) (*Explanation, error) {
 	if c.event.Err != nil {
 		return nil, c.event.Err
 	}
-	x := &Explanation{Decision: c.event.Decision, Path: c.matches.Path}
+	x := &Explanation{Decision: c.event.Decision, Path: c.matches.Path, Calls: e.places.calls(c.batches[cluster].checks)}
 	for _, reason := range c.state.set.Explain(&c.req) {
 		x.Rules = append(x.Rules, c.explain(reason))
 	}

@@ -34,6 +34,11 @@ func WithInstance(i split.Instance) Option { return func(e *Engine) { e.instance
 // is given keeps its own clock. Waiting still takes real time.
 func WithClock(now func() time.Time) Option { return func(e *Engine) { e.source = now } }
 
+// MaxMemory caps the memory of each store that the engine makes for itself: one for limits
+// of scope instance, one for those of scope split, and one for the cluster's if none is
+// given. Without it the cap is 256 MiB.
+func MaxMemory(bytes int64) Option { return func(e *Engine) { e.maxMemory = bytes } }
+
 // MaxWaiters bounds how many requests wait at the same time in [Engine.Wait] and
 // [Engine.WaitReserve]; [DefaultMaxWaiters] if not given. One key of a rule can have
 // a tenth of them. Those beyond are decided at once.

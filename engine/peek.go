@@ -33,9 +33,8 @@ func (c *call) halt(p *places) {
 			if h.Denied || h.Limits.Enforce[scope] == nil && h.Limits.Candidate[scope] == nil {
 				continue
 			}
-			b := &c.batches[scope]
-			check := b.next()
-			check.Key, check.Spec, check.Cost = h.KeyText(), stop, 1
+			b, check := &c.batches[scope], c.batches[scope].next()
+			*check = store.Check{Key: h.KeyText(), Spec: stop, Cost: 1}
 			if p.far(scope) {
 				check.Key = c.keep(i)
 				b.policies = append(b.policies, policyOf(h.Rule))

@@ -27,8 +27,10 @@ var order = [scopes]int{instance, divided, cluster}
 // places are where budgets are kept.
 type places struct {
 	own    [scopes]store.Store // by scope; the cluster's is nil if it is remote
+	near   *memstore.Store     // the cluster's, if it is not
 	remote [3]*failover.Store  // by failover.Policy
 	opened *failover.Store     // to be closed
+	memory []*memstore.Store   // all that the engine made for itself
 }
 
 // open sets up the stores. main is the one that was given.
@@ -46,7 +48,7 @@ func (e *Engine) open(main store.Store) error {
 		p.own[divided] = e.share()
 	}
 	if inProcess {
-		p.own[cluster], e.now = mem, mem.Now
+		p.own[cluster], p.near, e.now = mem, mem, mem.Now
 		return nil
 	}
 	if e.now = e.source; e.now == nil {
@@ -95,7 +97,12 @@ func (e *Engine) memory() *memstore.Store {
 	if e.source != nil {
 		opts = append(opts, memstore.WithClock(e.source))
 	}
-	return memstore.New(opts...)
+	if e.maxMemory > 0 {
+		opts = append(opts, memstore.MaxBytes(e.maxMemory))
+	}
+	mem := memstore.New(opts...)
+	e.places.memory = append(e.places.memory, mem)
+	return mem
 }
 
 // share returns a store in this process that has this instance's share of limits, or
@@ -133,6 +140,17 @@ func (p *places) take(ctx context.Context, scope int, op store.Op, checks []stor
 		}
 	}
 	return p.remote[policies[0]].Take(ctx, op, checks)
+}
+
+// calls returns how many calls the checks of the cluster's store take.
+func (p *places) calls(checks []store.Check) int {
+	switch {
+	case len(checks) == 0:
+		return 0
+	case p.far(cluster):
+		return store.Calls(p.remote[failover.Local], checks)
+	}
+	return 1
 }
 
 // policyOf says what decides instead of a remote store.

@@ -19,10 +19,13 @@ const RecentSize = 1024
 // so that no client can forge lines of a log.
 type Record struct {
 	Time       time.Time
-	Shadow     bool   // it was let through, but by Rule it would have been refused
-	Rule       string // that refused; empty if none is to blame
-	Limit      string // its name
-	Key        string // as it is among those of its rule
+	Shadow     bool         // it was let through, but by Rule it would have been refused
+	Rule       string       // that refused; empty if none is to blame
+	Limit      string       // its name
+	Amount     sluice.Limit // how much it admits; zero if none is to blame
+	Cost       int64        // that was asked for by Rule
+	Remaining  int64        // what the limit had left
+	Key        string       // as it is among those of its rule
 	Method     string
 	Path       string // in canonical form
 	Reason     sluice.Reason
@@ -72,6 +75,7 @@ type kept struct {
 	rule   *rule.Compiled
 	limit  string
 	said   sluice.Decision
+	cost   int64
 	key    span
 	method span
 	path   span
@@ -144,8 +148,9 @@ func (k *kept) fill(e *Event, o *Outcome) {
 		k.limit, k.said = "", sluice.Decision{Reason: e.spared}
 	}
 	key := ""
+	k.cost = 0
 	if o != nil {
-		k.rule, key = o.Rule, ownKey(o)
+		k.rule, k.cost, key = o.Rule, o.Cost, ownKey(o)
 	}
 	if k.shadow && o != nil {
 		k.blame(o)
@@ -182,6 +187,9 @@ func (k *kept) record(at time.Time) Record {
 		Time:       at,
 		Shadow:     k.shadow,
 		Limit:      k.limit,
+		Amount:     k.said.Limit(),
+		Cost:       k.cost,
+		Remaining:  k.said.Remaining(),
 		Key:        k.print(k.key),
 		Method:     k.print(k.method),
 		Path:       k.print(k.path),

@@ -37,8 +37,8 @@ func TestRecent(t *testing.T) {
 	want := []Record{
 		{Time: start.Add(4 * time.Second), Method: "GET", Path: "/a%2fb", Reason: sluice.Ambiguous},
 		{Time: start.Add(3 * time.Second), Method: "GET", Path: "/a", Reason: sluice.NoRule},
-		{Time: start.Add(2 * time.Second), Shadow: true, Rule: "search", Key: "bob", Method: "GET", Path: "/a"},
-		{Time: start.Add(1 * time.Second), Rule: "login", Limit: "burst", Key: "ann|10.0.0.1", Method: "GET", Path: "/a", Reason: sluice.Limited},
+		{Time: start.Add(2 * time.Second), Shadow: true, Rule: "search", Key: "bob", Cost: 1, Method: "GET", Path: "/a"},
+		{Time: start.Add(1 * time.Second), Rule: "login", Limit: "burst", Key: "ann|10.0.0.1", Cost: 1, Method: "GET", Path: "/a", Reason: sluice.Limited},
 	}
 	for n := range 6 {
 		got := w.recent(n)

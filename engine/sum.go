@@ -103,8 +103,8 @@ func (o *Outcome) look(checks []store.Check) (allowed, blind bool) {
 	return allowed, blind
 }
 
-// decide returns the decision on one part.
-func (b *batch) decide(p *part) sluice.Decision { return p.plan.Decide(b.checks[p.from:p.to]) }
+// decide makes the decision on one part.
+func (b *batch) decide(p *part, d *sluice.Decision) { p.plan.Decide(b.checks[p.from:p.to], d) }
 
 // helps reports whether asking again may turn a denial into an allowance in time.
 func (t *terms) helps(p *part, o *Outcome, said *denial) bool {
@@ -124,7 +124,8 @@ func (c *call) conclude(s *summary, peek bool) {
 	case s.denial != nil:
 		d.Decision, d.LimitName, d.Waits = s.denial.Decision, s.denial.limit, s.waits
 	case s.bound != nil:
-		d.Decision, d.wait = s.in.decide(s.bound), time.Duration(s.wait)*time.Microsecond
+		s.in.decide(s.bound, &d.Decision)
+		d.wait = time.Duration(s.wait) * time.Microsecond
 		d.LimitName = limitName(c.matches.Hits[s.bound.hit].Limits.Names[s.in.scope], &d.Decision)
 	default:
 		d.Allowed = true

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ func (b *batch) refuses() bool {
 func (c *call) blame(b *batch, err error) error {
 	var names []string
 	for _, p := range b.parts {
-		if name := c.matches.Hits[p.hit].Rule.Name; len(names) == 0 || names[len(names)-1] != name {
+		if name := c.matches.Hits[p.hit].Rule.Name; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -70,6 +70,9 @@ type waiting struct {
 // decide decides the request, after a while if it may wait.
 func (w *waiting) decide(ctx context.Context) {
 	e, c, ev := w.engine, w.call, &w.call.event
+	if w.op == store.Spend && e.decidePlain(ctx, c) {
+		return // no rule of a plain one lets it wait
+	}
 	w.since = e.real.Now()
 	if !c.anyHolds() || !e.enter(c) {
 		w.ask(ctx, 0)

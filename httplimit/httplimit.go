@@ -1,7 +1,9 @@
 package httplimit
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
@@ -26,6 +28,21 @@ func Middleware(keyed *sluice.Keyed, opts ...KeyedOption) func(http.Handler) htt
 		o.applyKeyed(&c)
 	}
 	return around(guard{config: &c, keys: newKeys(keyed, &c)})
+}
+
+// Held returns what [Middleware] decides by, for doors of other protocols: it holds who
+// may wait, as the options [Wait] and [MaxWaiters] say. It panics if keyed is nil.
+func Held(keyed *sluice.Keyed, wait time.Duration, maxWaiters int) func(ctx context.Context, key string, cost int64) (sluice.Decision, error) {
+	if keyed == nil {
+		panic("httplimit: Held: the Keyed is nil (make it with sluice.NewKeyed)")
+	}
+	c := newConfig()
+	c.wait, c.maxWaiters = wait, int64(maxWaiters)
+	k := newKeys(keyed, &c)
+	return func(ctx context.Context, key string, cost int64) (d sluice.Decision, err error) {
+		err = k.ask(ctx, key, cost, &d)
+		return d, err
+	}
 }
 
 // Rules limits requests by the rules of e: see [User] and [Attributes] for what rules

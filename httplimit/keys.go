@@ -1,6 +1,7 @@
 package httplimit
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"sync/atomic"
@@ -68,18 +69,24 @@ func (k *keys) decide(r *http.Request, a *answer) (err error) {
 		cost = k.config.costBy(r)
 	}
 	d := &a.Decision.Decision
-	if k.waiters.total.Load() > 0 && k.waiters.queue(key) {
-		err = k.join(r.Context(), key, cost, d)
-	} else if *d, err = k.keyed.AllowN(r.Context(), key, cost); err == nil && !d.Allowed && d.Reason == sluice.Limited {
-		err = k.wait(r.Context(), key, cost, d)
-	}
-	if err != nil || d.Blind || d.Plan() == nil {
+	if err = k.ask(r.Context(), key, cost, d); err != nil || d.Blind || d.Plan() == nil {
 		return err
 	}
 	is := k.of(d)
 	a.policy, a.limit = is.policy, &is.policy.limits[d.Index()]
 	a.LimitName = a.limit.name
 	return nil
+}
+
+// ask decides, and holds who may wait.
+func (k *keys) ask(ctx context.Context, key string, cost int64, d *sluice.Decision) (err error) {
+	if k.waiters.total.Load() > 0 && k.waiters.queue(key) {
+		return k.join(ctx, key, cost, d)
+	}
+	if *d, err = k.keyed.AllowN(ctx, key, cost); err == nil && !d.Allowed && d.Reason == sluice.Limited {
+		return k.wait(ctx, key, cost, d)
+	}
+	return err
 }
 
 func (k *keys) key(r *http.Request) (key string, ok bool) {

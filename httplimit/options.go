@@ -54,6 +54,7 @@ type config struct {
 	health         []string
 	free           func(*http.Request) bool
 	countPreflight bool
+	noPage         bool
 	costBy         func(*http.Request) int64
 
 	keyBy      func(*http.Request) (string, error)
@@ -85,6 +86,12 @@ func Jitter(fraction float64) Option {
 		panic("httplimit: Jitter: the fraction must be from 0 to 1")
 	}
 	return option(func(c *config) { c.jitter = fraction })
+}
+
+// NoPage refuses browsers as it refuses everybody else: with application/problem+json,
+// and not with the page that waits.
+func NoPage() Option {
+	return option(func(c *config) { c.noPage = true })
 }
 
 // Denied answers refused requests instead of the usual reply. The header fields are
@@ -140,8 +147,9 @@ func Name(names ...string) KeyedOption {
 	return keyedOption(func(c *config) { c.names = names })
 }
 
-// MaxWaiters bounds how many requests wait at the same time; 10,000 if not given. The
-// others are refused at once. Rules have that of their engine.
+// MaxWaiters bounds how many requests wait at the same time, 10,000 if not given, of which
+// one key can have a quarter. The others are refused at once. Rules have that of their
+// engine.
 func MaxWaiters(n int) KeyedOption {
 	return keyedOption(func(c *config) { c.maxWaiters = int64(n) })
 }

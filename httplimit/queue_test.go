@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -102,6 +103,43 @@ func TestOneKeyCannotTakeAllPlaces(t *testing.T) {
 				t.Error("it did not wait")
 			}
 			all.Wait()
+		})
+	}
+}
+
+// TestAShareOfThePlaces: one client can fill a quarter of the places, also where it could
+// be admitted more often in that time, and all clients together all of them.
+func TestAShareOfThePlaces(t *testing.T) {
+	for _, limit := range []string{"1/s", "fixed_window 1/s", "leaky_bucket 1/s burst=1000"} {
+		synctest.Test(t, func(t *testing.T) {
+			h := httplimit.ByIP(sluice.MustParse(limit), httplimit.Wait(time.Hour), httplimit.MaxWaiters(20))(served)
+			ctx, leave := context.WithCancel(t.Context())
+			var waiting atomic.Int64
+			for client := range 6 {
+				for range 10 {
+					go func() {
+						waiting.Add(1)
+						defer waiting.Add(-1)
+						serve(h, request(fmt.Sprintf("192.0.2.%d:1", client)).WithContext(ctx))
+					}()
+				}
+				synctest.Wait()
+				if want := int64(5 * min(client+1, 4)); waiting.Load() != want {
+					t.Errorf("%s: %d wait after client %d, want %d", limit, waiting.Load(), client, want)
+				}
+			}
+			leave()
+			synctest.Wait()
+			if waiting.Load() != 0 {
+				t.Errorf("%s: %d wait after all have left", limit, waiting.Load())
+			}
+			begin := time.Now()
+			for range 2 {
+				wantStatus(t, limit+", later", serve(h, request("192.0.2.9:1")), http.StatusOK)
+			}
+			if time.Since(begin) == 0 {
+				t.Errorf("%s: no place is free again", limit)
+			}
 		})
 	}
 }

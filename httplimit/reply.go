@@ -26,7 +26,7 @@ func (g *guard) refuse(w http.ResponseWriter, r *http.Request, a *answer) {
 	}
 	h["X-Content-Type-Options"] = []string{"nosniff"}
 	var body []byte
-	if prefersHTML(r.Header["Accept"]) {
+	if !g.config.noPage && prefersHTML(r.Header["Accept"]) {
 		body = page(a.Reason, retry, r.Method == http.MethodGet || r.Method == http.MethodHead)
 		h["Content-Type"] = []string{"text/html; charset=utf-8"}
 		h["Content-Security-Policy"] = []string{pagePolicy}

@@ -291,6 +291,13 @@ func TestAccept(t *testing.T) {
 	}
 }
 
+func TestNoPage(t *testing.T) {
+	h := spent(t, httplimit.ByIP(sluice.PerMinute(1), httplimit.NoPage())(served))
+	if got := serve(h, request("192.0.2.1:1", "Accept", browser)).Header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("a browser gets %s", got)
+	}
+}
+
 func TestHeadHasNoBody(t *testing.T) {
 	h := spent(t, httplimit.ByIP(sluice.PerMinute(1))(served))
 	for _, accept := range []string{browser, "*/*"} {

@@ -2,6 +2,7 @@ package httplimit_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -49,7 +50,7 @@ func TestWait(t *testing.T) {
 		{"window", "fixed_window 2/s", []httplimit.KeyedOption{wait(time.Minute)}, map[int]int{200: 5}, 2 * time.Second},
 		{"leaky bucket", "leaky_bucket 1/s burst=2", nil, map[int]int{200: 3, 429: 2}, 2 * time.Second},
 		{"leaky bucket, shorter", "leaky_bucket 1/s burst=4", []httplimit.KeyedOption{wait(time.Second)}, map[int]int{200: 2, 429: 3}, time.Second},
-		{"two may wait", "1/s", []httplimit.KeyedOption{wait(time.Minute), httplimit.MaxWaiters(2)}, map[int]int{200: 3, 429: 2}, 2 * time.Second},
+		{"two of one key may wait", "1/s", []httplimit.KeyedOption{wait(time.Minute), httplimit.MaxWaiters(8)}, map[int]int{200: 3, 429: 2}, 2 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := httplimit.ByIP(sluice.MustParse(c.limit), c.opts...)(served)
@@ -116,5 +117,28 @@ func TestDeadlineOfTheServer(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		wantStatus(t, "deadline", serve(h, request("192.0.2.1:1").WithContext(ctx)), http.StatusTooManyRequests)
+	})
+}
+
+// TestHeld: what other doors decide by waits as the middleware does, and says the same of
+// the limit.
+func TestHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		held := httplimit.Held(sluice.NewKeyed(sluice.PerSecond(1)), 2*time.Second, 100)
+		begin := time.Now()
+		for i, c := range []struct {
+			key     string
+			cost    int64
+			allowed bool
+			took    time.Duration
+		}{{"ann", 1, true, 0}, {"ann", 1, true, time.Second}, {"bob", 1, true, time.Second}, {"ann", 2, false, time.Second}} {
+			d, err := held(t.Context(), c.key, c.cost)
+			if err != nil || d.Allowed != c.allowed || time.Since(begin) != c.took || d.Limit().String() != "1/s" {
+				t.Errorf("request %d: allowed %v of %v after %v, error %v", i, d.Allowed, d.Limit(), time.Since(begin), err)
+			}
+		}
+		if _, err := held(t.Context(), "", 1); !errors.Is(err, sluice.ErrKey) {
+			t.Error(err)
+		}
 	})
 }

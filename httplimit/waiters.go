@@ -6,15 +6,24 @@ import (
 )
 
 // waiters counts the requests that wait, so that neither all of them nor those of one
-// key are too many.
+// key are too many: a client that fills its share leaves room for the others.
 type waiters struct {
-	most   int64
-	total  atomic.Int64
-	mu     sync.Mutex
-	queued map[string]int64 // guarded by mu; the cost that waits in the queue of a key
+	most  int64
+	share int64 // of most, that one key can have
+	total atomic.Int64
+	mu    sync.Mutex
+	ofKey map[string]crowd // guarded by mu
 }
 
-func newWaiters(most int64) waiters { return waiters{most: most, queued: map[string]int64{}} }
+// crowd is who waits for one key.
+type crowd struct {
+	requests int64
+	queued   int64 // their cost, of those who stand in a queue
+}
+
+func newWaiters(most int64) waiters {
+	return waiters{most: most, share: max(1, most/4), ofKey: map[string]crowd{}}
+}
 
 // join lets one more wait. If that is in the queue of a key, not more than perKey may
 // stand there.
@@ -23,35 +32,39 @@ func (w *waiters) join(key string, cost, perKey int64, queues bool) bool {
 		w.total.Add(-1)
 		return false
 	}
-	if !queues {
-		return true
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.queued[key] > perKey-cost {
+	c := w.ofKey[key]
+	if c.requests >= w.share || queues && c.queued > perKey-cost {
 		w.total.Add(-1)
 		return false
 	}
-	w.queued[key] += cost
+	if c.requests++; queues {
+		c.queued += cost
+	}
+	w.ofKey[key] = c
 	return true
 }
 
 // part is for those that join has let wait.
 func (w *waiters) part(key string, cost int64, queues bool) {
-	w.total.Add(-1)
-	if !queues {
-		return
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.queued[key] -= cost; w.queued[key] <= 0 {
-		delete(w.queued, key)
+	w.total.Add(-1)
+	c := w.ofKey[key]
+	if c.requests--; c.requests == 0 {
+		delete(w.ofKey, key)
+		return
 	}
+	if queues {
+		c.queued -= cost
+	}
+	w.ofKey[key] = c
 }
 
 // queue reports whether somebody stands in the queue of a key.
 func (w *waiters) queue(key string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.queued[key] > 0
+	return w.ofKey[key].queued > 0
 }

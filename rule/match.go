@@ -193,9 +193,7 @@ func (s *Set) hit(found lead, m *Matches) {
 	key, from, ok := c.key.appendKey(m.keys, x)
 	limits, enforced := s.limits[found.rule()].base, c.enforces
 	if !ok {
-		if c.Missing == MissingDeny {
-			m.Hits = append(m.Hits, Hit{Rule: c, Limits: limits, Cost: c.costOf(x), Enforced: enforced && c.rollout == wholeRollout, Denied: true})
-		}
+		s.miss(c, m)
 		return
 	}
 	if c.picks {
@@ -208,10 +206,21 @@ func (s *Set) hit(found lead, m *Matches) {
 	}
 	m.keys = key
 	n := len(m.Hits)
-	m.Hits = slices.Grow(m.Hits, 1)[:n+1]
+	if n == cap(m.Hits) {
+		m.Hits = append(m.Hits, Hit{})
+	}
+	m.Hits = m.Hits[:n+1]
 	h := &m.Hits[n] // its fields are set one by one, all of them: that spares a copy
 	h.Rule, h.Key, h.Limits = c, key[start:len(key):len(key)], limits
 	h.Cost, h.Enforced, h.Denied, h.Ambiguous = c.costOf(x), enforced, false, false
+}
+
+// miss adds a rule to the hits that denies whom it has no key for.
+func (s *Set) miss(c *Compiled, m *Matches) {
+	if c.Missing == MissingDeny {
+		enforced := c.enforces && c.rollout == wholeRollout
+		m.Hits = append(m.Hits, Hit{Rule: c, Limits: s.limits[c.Index].base, Cost: c.costOf(&m.exchange), Enforced: enforced, Denied: true})
+	}
 }
 
 // pick returns the limits of a key and whether they are enforced; no limits if the

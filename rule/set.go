@@ -113,13 +113,13 @@ func (s *Set) layOut(now time.Time) error {
 	s.laidOut = now
 	s.limits = make([]ruleLimits, len(s.rules))
 	for i, c := range s.rules {
-		base, err := s.plans(now, c.Limits, c.Candidate)
+		base, err := s.plans(now, c, c.Limits)
 		if err != nil {
 			return err
 		}
 		s.limits[i].base = base
 		for _, o := range c.Overrides {
-			other, err := s.plans(now, o.Limits, c.Candidate)
+			other, err := s.plans(now, c, o.Limits)
 			if err != nil {
 				return err
 			}
@@ -135,6 +135,10 @@ type Limits struct {
 	Enforce   [3]*sluice.Plan // by Scope.Index
 	Candidate [3]*sluice.Plan
 	Names     [3][]string // of the limits of Enforce
+
+	// Only is the plan of Cluster if it has one spec, nothing else is asked beside it and
+	// nobody waits: what rules mostly are.
+	Only *sluice.Plan
 }
 
 // Index numbers the scopes: Cluster 0, Instance 1, Split 2.
@@ -152,8 +156,8 @@ func (s Scope) Index() int {
 // before candidates, so that a candidate that comes or goes changes no state of it.
 var planOrder = [3]Scope{Cluster, Split, Instance}
 
-// plans makes the plans of limits that hold for the same keys.
-func (s *Set) plans(now time.Time, enforced, candidates []Limit) (*Limits, error) {
+// plans makes the plans of limits of a rule that hold for the same keys.
+func (s *Set) plans(now time.Time, c *Compiled, enforced []Limit) (*Limits, error) {
 	limits := &Limits{}
 	var groups [6][]sluice.Limit
 	for i, scope := range planOrder {
@@ -163,7 +167,7 @@ func (s *Set) plans(now time.Time, enforced, candidates []Limit) (*Limits, error
 				limits.Names[scope.Index()] = append(limits.Names[scope.Index()], l.Name)
 			}
 		}
-		for _, l := range candidates {
+		for _, l := range c.Candidate {
 			if l.Scope == scope {
 				groups[3+i] = append(groups[3+i], l.Limit)
 			}
@@ -177,7 +181,19 @@ func (s *Set) plans(now time.Time, enforced, candidates []Limit) (*Limits, error
 		limits.Enforce[scope.Index()] = s.used(plans[i])
 		limits.Candidate[scope.Index()] = s.used(plans[3+i])
 	}
+	if c.Wait == 0 {
+		limits.Only = limits.only()
+	}
 	return limits, nil
+}
+
+// only returns the plan of Cluster if there is nothing else, and that is one spec.
+func (l *Limits) only() *sluice.Plan {
+	p := l.Enforce[Cluster.Index()]
+	if p == nil || len(p.Specs()) != 1 || l.Enforce != [3]*sluice.Plan{p} || l.Candidate != [3]*sluice.Plan{} {
+		return nil
+	}
+	return p
 }
 
 // used returns the plan, or nil if it has no limits, and notes until when it holds.

@@ -37,7 +37,8 @@ func (t *textTable) find(text string) int32 {
 	if n > 16 {
 		return t.place(text, digestOf(text)).number
 	}
-	d := digestOf(text)
+	d := digest{length: int32(n)}
+	d.first, d.last = ends(text)
 	mask := uint64(len(t.slots) - 1)
 	for i := d.hash(); ; i++ {
 		if slot := &t.slots[i&mask]; slot.digest == d || slot.number == 0 {
@@ -83,20 +84,24 @@ func (t *textTable) grow() {
 // digestOf returns the digest of a text that is not empty. What lies between beginning
 // and end is mixed into the beginning.
 func digestOf(s string) digest {
-	n := len(s)
-	d := digest{length: int32(n)}
-	switch {
-	case n >= 8:
-		d.first, d.last = word(s), word(s[n-8:])
-		for i := 8; i < n-8; i += 8 {
-			d.first = multiply(d.first^hashSeed, spread) ^ word(s[i:])
-		}
-	case n >= 4:
-		d.first, d.last = halfWord(s), halfWord(s[n-4:])
-	default:
-		d.first, d.last = uint64(s[0])|uint64(s[n>>1])<<8, uint64(s[n-1])
+	d := digest{length: int32(len(s))}
+	d.first, d.last = ends(s)
+	for i := 8; i < len(s)-8; i += 8 {
+		d.first = multiply(d.first^hashSeed, spread) ^ word(s[i:])
 	}
 	return d
+}
+
+// ends returns the beginning and the end of a text.
+func ends(s string) (first, last uint64) {
+	n := len(s)
+	switch {
+	case n >= 8:
+		return word(s), word(s[n-8:])
+	case n >= 4:
+		return halfWord(s), halfWord(s[n-4:])
+	}
+	return uint64(s[0]) | uint64(s[n>>1])<<8, uint64(s[n-1])
 }
 
 func (d *digest) hash() uint64 {

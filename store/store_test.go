@@ -29,6 +29,8 @@ func TestValidate(t *testing.T) {
 		{"reset", store.Reset, func(*store.Check) {}, nil},
 		{"cancel", store.Cancel, func(*store.Check) {}, nil},
 		{"no key", store.Reset, func(c *store.Check) { c.Key = "" }, store.ErrKey},
+		{"no key to spend from", store.Spend, func(c *store.Check) { c.Key = "" }, store.ErrKey},
+		{"negative cost to spend", store.Spend, func(c *store.Check) { c.Cost = -1 }, store.ErrCost},
 		{"key too long", store.Spend, func(c *store.Check) { c.Key = strings.Repeat("k", store.MaxKey+1) }, store.ErrKey},
 		{"negative cost", store.Refund, func(c *store.Check) { c.Cost = -1 }, store.ErrCost},
 		{"cost too large", store.Spend, func(c *store.Check) { c.Cost = algo.MaxCount + 1 }, store.ErrCost},

@@ -9,8 +9,8 @@ import (
 )
 
 func header(cfg Config, out io.Writer) {
-	fmt.Fprintf(out, "## Inside a service\n\n%d × %s, %s/%s, %s. Medians of %d interleaved rounds of %v on one goroutine, seed %d.\n\n",
-		runtime.NumCPU(), frame.CPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), cfg.Rounds, cfg.Time, cfg.Seed)
+	fmt.Fprintf(out, "## Inside a service\n\n%d × %s, %s/%s, %s. Medians of %d interleaved rounds of %v on one goroutine, each told by the quickest tenth of its batches of %d; seed %d.\n\n",
+		runtime.NumCPU(), frame.CPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), cfg.Rounds, cfg.Time, batch, cfg.Seed)
 }
 
 func (l lineup) print(out io.Writer, es []*entrant) {

@@ -19,7 +19,7 @@ type Interceptor struct {
 	decide     func(context.Context, *engine.Request) (engine.Decision, error)
 	fill       func(context.Context, *engine.Request)
 	maxWait    time.Duration
-	maxWaiters int64
+	maxWaiters int
 	perMessage bool
 	address    func(*http.Request) netip.Addr
 	forwarded  bool // address looks at headers
@@ -41,9 +41,9 @@ func Keyed(k *sluice.Keyed, key func(ctx context.Context, r *engine.Request) str
 		panic("sluicegrpc: Keyed: the Keyed is nil (make it with sluice.NewKeyed)")
 	}
 	i := newInterceptor(opts)
-	q := newQueue(k, i)
+	held := httplimit.Held(k, i.maxWait, i.maxWaiters)
 	i.decide = func(ctx context.Context, r *engine.Request) (d engine.Decision, err error) {
-		d.Decision, err = q.decide(ctx, key(ctx, r), cmp.Or(r.Cost, 1))
+		d.Decision, err = held(ctx, key(ctx, r), cmp.Or(r.Cost, 1))
 		return d, err
 	}
 	return i
@@ -57,7 +57,18 @@ func Rules(e *engine.Engine, opts ...Option) *Interceptor {
 		panic("sluicegrpc: Rules: the engine is nil (make it with engine.New)")
 	}
 	i := newInterceptor(opts)
-	i.decide = func(ctx context.Context, r *engine.Request) (engine.Decision, error) { return e.Wait(ctx, *r) }
+	i.decide = func(ctx context.Context, r *engine.Request) (engine.Decision, error) {
+		if i.maxWait <= 0 {
+			return e.Wait(ctx, *r)
+		}
+		bounded, cancel := context.WithTimeout(ctx, i.maxWait)
+		defer cancel()
+		d, err := e.Wait(bounded, *r)
+		if ctx.Err() == nil && bounded.Err() != nil && errors.Is(err, context.DeadlineExceeded) { // it queued in vain
+			d.Reason, err = sluice.Limited, nil
+		}
+		return d, err
+	}
 	return i
 }
 
@@ -86,9 +97,9 @@ type Option func(*Interceptor)
 func Wait(atMost time.Duration) Option { return func(i *Interceptor) { i.maxWait = atMost } }
 
 // MaxWaiters bounds how many calls wait at the same time, 10,000 if not given, of which
-// one key can have a tenth. The others are refused at once. Rules have that of their
+// one key can have a quarter. The others are refused at once. Rules have that of their
 // engine.
-func MaxWaiters(n int) Option { return func(i *Interceptor) { i.maxWaiters = int64(n) } }
+func MaxWaiters(n int) Option { return func(i *Interceptor) { i.maxWaiters = n } }
 
 // Fill completes what is known of a call before it is decided: user, attributes, or a
 // cost other than 1. It runs once per call, also for a stream of many messages.
@@ -111,15 +122,6 @@ func BehindProxies(opts ...httplimit.AddressOption) Option {
 
 // admit decides a call, or one more message of a stream.
 func (i *Interceptor) admit(ctx context.Context, r *engine.Request) error {
-	bounded := ctx
-	if i.maxWait > 0 {
-		var cancel context.CancelFunc
-		bounded, cancel = context.WithTimeout(ctx, i.maxWait)
-		defer cancel()
-	}
-	d, err := i.decide(bounded, r)
-	if ctx.Err() == nil && bounded.Err() != nil && errors.Is(err, context.DeadlineExceeded) { // it queued in vain
-		d.Reason, err = sluice.Limited, nil
-	}
+	d, err := i.decide(ctx, r)
 	return conclude(ctx, d, err)
 }

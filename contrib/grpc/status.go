@@ -1,6 +1,7 @@
 package sluicegrpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -43,41 +44,33 @@ func conclude(ctx context.Context, d engine.Decision, err error) error {
 	case errors.Is(err, sluice.ErrKey), errors.Is(err, sluice.ErrCost):
 		return &refusal{status.New(codes.InvalidArgument, "no limit can be decided for this key or cost"), err}
 	}
-	return &refusal{plain[sluice.Unavailable], err}
+	return &refusal{statuses[sluice.Unavailable], err}
 }
 
-// plain are the denials that need no details.
-var plain = map[sluice.Reason]*status.Status{
+// statuses are what a denial is in gRPC's words.
+var statuses = map[sluice.Reason]*status.Status{
+	sluice.Limited:     status.New(codes.ResourceExhausted, "rate limit exceeded"),
+	sluice.Never:       status.New(codes.ResourceExhausted, "the call costs more than the limit can ever admit"),
+	sluice.Banned:      status.New(codes.ResourceExhausted, "calls are not admitted"),
 	sluice.Unavailable: status.New(codes.Unavailable, "the limit cannot be decided now"),
 	sluice.MissingKey:  status.New(codes.InvalidArgument, "what the limit goes by is missing"),
 	sluice.Ambiguous:   status.New(codes.InvalidArgument, "the method can be read in more than one way"),
 	sluice.NoRule:      status.New(codes.PermissionDenied, "no rule allows this method"),
 }
 
-// denial says it in gRPC's words.
+// denial says why, and what else is known.
 func denial(d engine.Decision) *status.Status {
-	if s := plain[d.Reason]; s != nil {
+	s := cmp.Or(statuses[d.Reason], statuses[sluice.Limited])
+	if s.Code() != codes.ResourceExhausted {
 		return s
 	}
-	s := status.New(codes.ResourceExhausted, message(d.Decision))
+	if retry := d.RetryAfter(); retry > 0 {
+		s = status.Newf(s.Code(), "%s, retry in %d s", s.Message(), (retry+time.Second-1)/time.Second)
+	}
 	if detailed, err := s.WithDetails(details(d)...); err == nil {
 		return detailed
 	}
 	return s
-}
-
-// message says why in words that a log can do with.
-func message(d sluice.Decision) string {
-	switch d.Reason {
-	case sluice.Never:
-		return "the call costs more than the limit can ever admit"
-	case sluice.Banned:
-		return "calls are not admitted"
-	}
-	if retry := d.RetryAfter(); retry > 0 {
-		return "rate limit exceeded, retry in " + strconv.FormatInt(int64((retry+time.Second-1)/time.Second), 10) + " s"
-	}
-	return "rate limit exceeded"
 }
 
 // details tells when to come back and which limit it was. Never whose: a key may hold

@@ -24,6 +24,7 @@ type Store struct {
 
 	clock   *clock.Clock
 	denials *denials // nil: none are remembered
+	hits    tally    // of what is remembered
 }
 
 var _ store.Prompt = (*Store)(nil)
@@ -71,7 +72,10 @@ func (s *Store) Take(ctx context.Context, op store.Op, checks []store.Check) err
 	if s.denials == nil {
 		return s.decide(ctx, op, checks)
 	}
-	_, err := s.denials.take(s.clock.Now, op, checks, func() error { return s.decide(ctx, op, checks) })
+	known, err := s.denials.take(s.clock.Now, op, checks, func() error { return s.decide(ctx, op, checks) })
+	if known {
+		s.hits.add()
+	}
 	return err
 }
 

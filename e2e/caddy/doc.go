@@ -1,0 +1,3 @@
+// Package caddy runs the settings of examples/caddy with the real Caddy, the real
+// sluice and an application behind them.
+package caddy
