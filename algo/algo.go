@@ -15,55 +15,81 @@ type Verdict struct {
 // it. maxWait is the longest wait, in µs, that the caller accepts: 0 means now
 // or never, and algorithms that cannot book the future ignore it. Cost 0 is a
 // peek: it writes nothing, and Allowed tells whether a cost of 1 would pass.
-func Decide(p *Spec, s *State, now, cost, maxWait int64) Verdict {
-	v := Check(p, s, now, cost, maxWait)
-	switch {
-	case cost == 0:
-	case v.Allowed:
-		Spend(p, s, now, cost)
-	default:
-		Cut(p, s, now)
-	}
+func Decide(p *Spec, s *State, now, cost, maxWait int64) (v Verdict) {
+	DecideTo(&v, p, s, now, cost, maxWait)
 	return v
 }
 
+// DecideTo is [Decide] for those who decide most often: the answer goes to v,
+// which must be zero. It reports whether it changed the state.
+func DecideTo(v *Verdict, p *Spec, s *State, now, cost, maxWait int64) (changed bool) {
+	if 0 < cost && cost <= p.most {
+		switch p.Kind {
+		case WarmUp:
+			return p.decideWarmUp(v, s, now, cost, p.patience(maxWait))
+		case SlidingWindow:
+			return p.decideSliding(v, s, now, cost)
+		}
+	}
+	p.check(v, s, now, cost, maxWait)
+	switch {
+	case cost == 0:
+		return false
+	case v.Allowed:
+		Spend(p, s, now, cost)
+		return true
+	}
+	return Cut(p, s, now)
+}
+
 // Check answers like [Decide] and writes nothing.
-func Check(p *Spec, s *State, now, cost, maxWait int64) Verdict {
+func Check(p *Spec, s *State, now, cost, maxWait int64) (v Verdict) {
+	p.check(&v, s, now, cost, maxWait)
+	return v
+}
+
+// check is [Check] with the answer in v, where it stays: verdicts are too large to
+// be copied from one function to the next for nothing.
+func (p *Spec) check(v *Verdict, s *State, now, cost, maxWait int64) {
 	asked := cost
 	if cost == 0 {
 		asked = 1
 	}
 	if asked < 0 || asked > p.most {
-		return p.refuse(s, now, asked)
+		p.refuse(v, s, now, asked)
+		return
 	}
-	maxWait = max(0, min(maxWait, p.MaxWait))
+	maxWait = p.patience(maxWait)
 	switch p.Kind {
 	case TokenBucket:
-		return p.checkBucket(s, now, asked, cost, maxWait)
+		p.checkBucket(v, s, now, asked, cost, maxWait)
 	case IntervalBucket:
-		return p.checkInterval(s, now, asked, cost, maxWait)
+		p.checkInterval(v, s, now, asked, cost, maxWait)
 	case LeakyBucket:
-		return p.checkLeaky(s, now, asked, cost, maxWait)
+		p.checkLeaky(v, s, now, asked, cost, maxWait)
 	case WarmUp:
-		return p.checkWarmUp(s, now, cost, maxWait)
+		p.checkWarmUp(v, s, now, cost, maxWait)
 	case FixedWindow:
-		return p.checkFixed(s, now, asked, cost)
+		p.checkFixed(v, s, now, asked, cost)
 	case SlidingWindow:
-		return p.checkSliding(s, now, asked, cost)
+		p.checkSliding(v, s, now, asked, cost)
 	case WeightedWindow:
-		return p.checkWeighted(s, now, asked, cost)
+		p.checkWeighted(v, s, now, asked, cost)
 	case SlidingLog:
-		return p.checkLog(s, now, asked, cost)
+		p.checkLog(v, s, now, asked, cost)
+	default: // Unlimited
+		v.Allowed, v.X = true, MaxCount
 	}
-	return Verdict{Allowed: true, X: MaxCount} // Unlimited
 }
+
+// patience is what counts of the longest wait that a caller accepts.
+func (p *Spec) patience(maxWait int64) int64 { return max(0, min(maxWait, p.MaxWait)) }
 
 // refuse is the answer to a cost that the limit can never admit: the state as
 // a peek shows it, denied for good.
-func (p *Spec) refuse(s *State, now, asked int64) Verdict {
-	v := Verdict{}
+func (p *Spec) refuse(v *Verdict, s *State, now, asked int64) {
 	if p.most > 0 {
-		v = Check(p, s, now, 0, 0)
+		p.check(v, s, now, 0, 0)
 	}
 	for i, w := range p.Windows { // of a log: the first that is too small
 		if asked > w.Count {
@@ -72,7 +98,6 @@ func (p *Spec) refuse(s *State, now, asked int64) Verdict {
 		}
 	}
 	v.Allowed, v.Never, v.Wait = false, true, 0
-	return v
 }
 
 // Spend takes cost out of the state without asking whether it fits. It is the

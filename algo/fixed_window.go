@@ -50,9 +50,9 @@ func (p *Spec) calendarBounds(now int64) (start, end int64) {
 	return b[lo], b[hi]
 }
 
-func (p *Spec) checkFixed(s *State, now, asked, cost int64) Verdict {
+func (p *Spec) checkFixed(v *Verdict, s *State, now, asked, cost int64) {
 	end, used := p.fixedAt(s, now)
-	v := Verdict{X: p.Count - used}
+	v.X = p.Count - used
 	if used+asked > p.Count {
 		v.Y = end - now
 	} else {
@@ -63,7 +63,6 @@ func (p *Spec) checkFixed(s *State, now, asked, cost int64) Verdict {
 	if used > 0 {
 		v.Z = end - now
 	}
-	return v
 }
 
 func (p *Spec) spendFixed(s *State, now, cost int64) {

@@ -5,7 +5,7 @@ package algo
 // leaves at that instant, or now if that has passed, and moves it on by its
 // cost. The queue holds Burst besides the one at the outlet.
 
-func (p *Spec) checkLeaky(s *State, now, asked, cost, maxWait int64) Verdict {
+func (p *Spec) checkLeaky(v *Verdict, s *State, now, asked, cost, maxWait int64) {
 	t, f, _ := p.bucketAt(s, now)
 	nt, nf := p.addPrice(t, f, asked)
 	wait := t - now // until the departure
@@ -17,11 +17,13 @@ func (p *Spec) checkLeaky(s *State, now, asked, cost, maxWait int64) Verdict {
 		full++
 	}
 	retry := max(full, wait-maxWait)
+	v.X, v.Y = t-now, f
 	switch {
 	case retry > 0:
-		return Verdict{X: t - now, Y: f, Z: retry}
+		v.Z = retry
 	case cost == 0:
-		return Verdict{Allowed: true, X: t - now, Y: f}
+		v.Allowed = true
+	default:
+		v.Allowed, v.Wait, v.X, v.Y = true, wait, nt-now, nf
 	}
-	return Verdict{Allowed: true, Wait: wait, X: nt - now, Y: nf}
 }

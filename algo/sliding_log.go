@@ -46,7 +46,10 @@ func (e entries) before(i int) int64 { return e[2*i+1] }
 
 // after returns the first entry that was made after t.
 func (e entries) after(t int64) int {
-	lo, hi := 0, e.len()
+	if len(e) == 0 || e.at(0) > t { // most often none has left, which needs no search
+		return 0
+	}
+	lo, hi := 1, e.len()
 	for lo < hi {
 		if mid := (lo + hi) / 2; e.at(mid) > t {
 			hi = mid
@@ -78,9 +81,9 @@ func (e entries) used(total, now, period int64) int64 {
 	return 0
 }
 
-func (p *Spec) checkLog(s *State, now, asked, cost int64) Verdict {
+func (p *Spec) checkLog(v *Verdict, s *State, now, asked, cost int64) {
 	e := s.entries()
-	v := Verdict{Allowed: true, X: maxInt64}
+	v.Allowed, v.X = true, maxInt64
 	for i, w := range p.Windows {
 		left := w.Count - e.used(s.F, now, w.Period)
 		if left < v.X && v.Allowed {
@@ -102,7 +105,6 @@ func (p *Spec) checkLog(s *State, now, asked, cost int64) Verdict {
 	} else if n := e.len(); n > 0 && e.at(n-1) > now-p.longest {
 		v.Z = min(e.at(n-1), now) + p.longest - now
 	}
-	return v
 }
 
 func (p *Spec) spendLog(s *State, now, cost int64) {

@@ -36,19 +36,35 @@ func (s *State) sub(i int64) int64 {
 	return 0
 }
 
-func (p *Spec) checkSliding(s *State, now, asked, cost int64) Verdict {
+// checkSliding also returns the window that it found.
+func (p *Spec) checkSliding(v *Verdict, s *State, now, asked, cost int64) slide {
 	w := p.slideAt(s, now)
-	if w.used+asked > p.Count {
-		return Verdict{X: p.Count - w.used, Y: p.slideRetry(s, w, asked) - now, Z: p.slideReset(s, w) - now}
-	}
-	v := Verdict{Allowed: true, X: p.Count - w.used - cost}
+	v.X = p.Count - w.used
 	switch {
-	case cost > 0:
-		v.Z = w.end + p.Period - p.size - now
-	case w.used > 0:
+	case asked > v.X:
+		v.Y = p.slideRetry(s, w, asked) - now
 		v.Z = p.slideReset(s, w) - now
+	case cost > 0:
+		v.Allowed = true
+		v.X -= cost
+		v.Z = w.end + p.Period - p.size - now
+	default:
+		v.Allowed = true
+		if w.used > 0 {
+			v.Z = p.slideReset(s, w) - now
+		}
 	}
-	return v
+	return w
+}
+
+// decideSliding is [DecideTo] without looking for the window twice.
+func (p *Spec) decideSliding(v *Verdict, s *State, now, cost int64) (changed bool) {
+	w := p.checkSliding(v, s, now, cost, cost)
+	if !v.Allowed {
+		return p.cutSliding(s, now)
+	}
+	p.spendSlide(s, w, cost)
+	return true
 }
 
 // slideRetry is the instant at which enough of the oldest sub-windows have left
@@ -92,7 +108,11 @@ func (p *Spec) move(s *State, w slide) {
 }
 
 func (p *Spec) spendSliding(s *State, now, cost int64) {
-	p.move(s, p.slideAt(s, now))
+	p.spendSlide(s, p.slideAt(s, now), cost)
+}
+
+func (p *Spec) spendSlide(s *State, w slide, cost int64) {
+	p.move(s, w)
 	s.More[0] = addCount(s.More[0], cost)
 	s.F = addCount(s.F, cost)
 }

@@ -50,20 +50,22 @@ func (p *Spec) bucketAt(s *State, now int64) (t, f int64, cut bool) {
 	return t, f, false
 }
 
-func (p *Spec) checkBucket(s *State, now, asked, cost, maxWait int64) Verdict {
+func (p *Spec) checkBucket(v *Verdict, s *State, now, asked, cost, maxWait int64) {
 	t, f, _ := p.bucketAt(s, now)
 	nt, nf := p.addPrice(t, f, asked)
 	wait := nt - now - p.capQ
 	if nf > p.capR {
 		wait++
 	}
+	v.X, v.Y = t-now, f
 	switch {
 	case wait > maxWait:
-		return Verdict{X: t - now, Y: f, Z: wait - maxWait}
+		v.Z = wait - maxWait
 	case cost == 0:
-		return Verdict{Allowed: true, X: t - now, Y: f}
+		v.Allowed = true
+	default:
+		v.Allowed, v.Wait, v.X, v.Y = true, max(0, wait), nt-now, nf
 	}
-	return Verdict{Allowed: true, Wait: max(0, wait), X: nt - now, Y: nf}
 }
 
 func (p *Spec) addPrice(t, f, cost int64) (nt, nf int64) {

@@ -47,22 +47,24 @@ func (p *Spec) intervalAt(s *State, now int64) (t, steps, missing int64, cut boo
 	return t, steps, missing, cut
 }
 
-func (p *Spec) checkInterval(s *State, now, asked, cost, maxWait int64) Verdict {
+func (p *Spec) checkInterval(v *Verdict, s *State, now, asked, cost, maxWait int64) {
 	t, steps, missing, _ := p.intervalAt(s, now)
 	wait := int64(0)
 	if over := missing + asked - p.Burst; over > 0 {
 		wait = t - (steps-ceilDiv(over, p.Count))*p.Period - now
 	}
-	reset := t - now
+	v.Z = t - now
 	switch {
 	case wait > maxWait:
-		return Verdict{X: p.Burst - missing, Y: wait - maxWait, Z: reset}
+		v.Y = wait - maxWait
 	case cost == 0:
-		return Verdict{Allowed: true, X: p.Burst - missing, Z: reset}
+		v.Allowed = true
+	default:
+		v.Allowed, v.Wait = true, wait
+		missing += cost
+		v.Z += (ceilDiv(missing, p.Count) - steps) * p.Period
 	}
-	missing += cost
-	reset += (ceilDiv(missing, p.Count) - steps) * p.Period
-	return Verdict{Allowed: true, Wait: wait, X: p.Burst - missing, Z: reset}
+	v.X = p.Burst - missing
 }
 
 func (p *Spec) spendInterval(s *State, now, cost int64) {

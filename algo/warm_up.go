@@ -124,20 +124,34 @@ func (w warmState) delay(time float64, now int64) warmState {
 	return w
 }
 
-func (p *Spec) checkWarmUp(s *State, now, cost, maxWait int64) Verdict {
+// checkWarmUp also returns the state after an allowed cost.
+func (p *Spec) checkWarmUp(v *Verdict, s *State, now, cost, maxWait int64) (paid warmState) {
 	w := p.warmAt(s, now)
-	wait := w.wait(now)
-	if wait > maxWait {
-		return Verdict{Y: wait - maxWait, Z: wait}
+	v.Z = w.wait(now)
+	switch {
+	case v.Z > maxWait:
+		v.Y = v.Z - maxWait
+	case cost > 0:
+		v.Allowed, v.Wait = true, v.Z
+		paid = p.pay(w, now, cost)
+		v.Z = paid.wait(now)
+	default:
+		v.Allowed = true
+		if v.Z == 0 {
+			v.X = 1
+		}
 	}
-	if cost > 0 {
-		return Verdict{Allowed: true, Wait: wait, Z: p.pay(w, now, cost).wait(now)}
+	return paid
+}
+
+// decideWarmUp is [DecideTo] without working out the price twice.
+func (p *Spec) decideWarmUp(v *Verdict, s *State, now, cost, maxWait int64) (changed bool) {
+	paid := p.checkWarmUp(v, s, now, cost, maxWait)
+	if !v.Allowed {
+		return p.cutWarmUp(s, now)
 	}
-	v := Verdict{Allowed: true, Z: wait}
-	if wait == 0 {
-		v.X = 1
-	}
-	return v
+	p.putWarmUp(s, now, paid)
+	return true
 }
 
 func (p *Spec) spendWarmUp(s *State, now, cost int64) {

@@ -23,10 +23,10 @@ func (p *Spec) weightedUsed(w weighted, now int64) int64 {
 	return w.cur + mulDivCeil(w.old, w.end-now, p.Period)
 }
 
-func (p *Spec) checkWeighted(s *State, now, asked, cost int64) Verdict {
+func (p *Spec) checkWeighted(v *Verdict, s *State, now, asked, cost int64) {
 	w := p.weightedAt(s, now)
 	used := p.weightedUsed(w, now)
-	v := Verdict{X: p.Count - used}
+	v.X = p.Count - used
 	if used+asked > p.Count {
 		v.Y = p.weightedRetry(w, asked) - now
 	} else {
@@ -40,7 +40,6 @@ func (p *Spec) checkWeighted(s *State, now, asked, cost int64) Verdict {
 	case w.old > 0:
 		v.Z = w.end - now
 	}
-	return v
 }
 
 // weightedRetry is the instant at which the older window's weight has fallen

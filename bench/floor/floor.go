@@ -11,6 +11,8 @@
 //     monotonic clock.
 //   - [CoarseBucket] is the same with a clock that a goroutine moves once per
 //     millisecond.
+//   - [Word] is what is left of both without clock and limit: one load and one
+//     compare-and-swap of one word.
 //   - [Table] is a flat table of 24-byte slots with the decision of [Bucket].
 //   - [CellTable] is the same with the word in a cell of two cache lines, whose
 //     number is in the slot: for states that do not fit into a slot.
@@ -71,6 +73,17 @@ func NewBucket(l Limit) *Bucket {
 // Allow takes one token if there is one.
 func (b *Bucket) Allow() bool {
 	return b.limit.Take(&b.state, int64(time.Since(b.base)/time.Microsecond))
+}
+
+// Word is no limiter: it admits everything, and only shows how long a word takes
+// to be read and swapped. On some machines a read waits for the swap before it, so
+// that the two together take longer than each by itself.
+type Word struct{ state atomic.Int64 }
+
+// Allow counts, and reports true unless another goroutine did meanwhile.
+func (w *Word) Allow() bool {
+	old := w.state.Load()
+	return w.state.CompareAndSwap(old, old+1)
 }
 
 // CoarseBucket is one limiter that reads a [CoarseClock].

@@ -76,6 +76,18 @@ func TestBucketsAdmitTheirBurst(t *testing.T) {
 	}
 }
 
+func TestWordCounts(t *testing.T) {
+	var w Word
+	for range 3 {
+		if !w.Allow() {
+			t.Error("not swapped, though nobody else did")
+		}
+	}
+	if got := w.state.Load(); got != 3 {
+		t.Errorf("counted %d of 3", got)
+	}
+}
+
 func TestTableSize(t *testing.T) {
 	if size := unsafe.Sizeof(slot{}); size != 24 {
 		t.Errorf("a slot has %d bytes, want 24", size)

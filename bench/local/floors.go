@@ -14,6 +14,7 @@ const lags = "its clock lags, so it may admit less"
 const (
 	floorBucket = "floor: CAS + monotonic clock"
 	floorCoarse = "floor: CAS + coarse clock"
+	floorWord   = "floor: load + CAS, no clock, no limit"
 	floorTable  = "floor: flat table"
 	floorCells  = "floor: flat table and a cell"
 )
@@ -44,6 +45,15 @@ func cellsFloor() Contestant {
 	}
 }
 
+// wordFloor shows what the fastest word takes: it takes part only beside a clock that
+// takes no time.
+func wordFloor() Contestant {
+	return Contestant{
+		Name: floorWord, Kind: Floor, Doubt: "admits everything",
+		NewSingle: func(Quota) Single { return floorWordSingle{new(floor.Word)} },
+	}
+}
+
 func floorLimit(q Quota) floor.Limit { return floor.NewLimit(q.Count, q.Period, q.Burst) }
 
 type floorSingle struct{ b *floor.Bucket }
@@ -52,6 +62,16 @@ type floorSingle struct{ b *floor.Bucket }
 func (f floorSingle) Run(n int) (t Tally) {
 	for range n {
 		t.count(f.b.Allow())
+	}
+	return t
+}
+
+type floorWordSingle struct{ w *floor.Word }
+
+// Run implements Single.
+func (f floorWordSingle) Run(n int) (t Tally) {
+	for range n {
+		t.count(f.w.Allow())
 	}
 	return t
 }

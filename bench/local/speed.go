@@ -26,7 +26,8 @@ type speedCase struct {
 	all    bool // on all cores
 	keys   int  // zero: one limiter
 	zipf   bool
-	floor  string // the floor to compare with
+	floor  string            // the floor to compare with
+	beside func() Contestant // another floor, if not nil
 	// field picks the contestants; nil picks the library's plain limiter and
 	// all peers.
 	field func(Contestant) bool
@@ -39,7 +40,7 @@ func singleCases() []speedCase {
 		{name: "hot-allowed", title: "one limiter on all cores, always allowed", quota: plenty, all: true, floor: floorBucket},
 		{name: "hot-denied", title: "one limiter on all cores, always denied", quota: drained, expect: allDenied, all: true, floor: floorBucket},
 		{
-			name: "coarse", title: "one limiter, one goroutine, coarse clock", quota: plenty, floor: floorCoarse,
+			name: "coarse", title: "one limiter, one goroutine, coarse clock", quota: plenty, floor: floorCoarse, beside: wordFloor,
 			field: func(c Contestant) bool { return c.Name == oursCoarse },
 		},
 	}
@@ -109,12 +110,17 @@ func (r *Runner) speed(sc speedCase) {
 		seq = r.sequence(sc)
 	}
 	var es []*entrant
-	for _, c := range r.contestants {
-		if !sc.takesPart(c) {
-			continue
-		}
+	enter := func(c Contestant) {
 		r.say("%s: building %s", sc.name, c.Name)
 		es = append(es, sc.enter(c, seq))
+	}
+	for _, c := range r.contestants {
+		if sc.takesPart(c) {
+			enter(c)
+		}
+	}
+	if sc.beside != nil {
+		enter(sc.beside())
 	}
 	if len(es) == 0 {
 		return

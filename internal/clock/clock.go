@@ -42,7 +42,7 @@ func (c *Clock) Now() int64 {
 	if c.source != nil {
 		return c.source().UnixMicro()
 	}
-	return c.coarse.now()
+	return c.coarse.Now()
 }
 
 // Base returns the time at which the clock was made, and whether Now is simply

@@ -86,6 +86,25 @@ func TestCoarse(t *testing.T) {
 	})
 }
 
+// TestCoarseStopsAtATick: a tick that comes in the very moment of Stop does not freeze
+// the clock.
+func TestCoarseStopsAtATick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 200 {
+			coarse := clock.NewCoarse(time.Millisecond)
+			c := coarse.Clock()
+			begin := time.Now()
+			time.Sleep(time.Millisecond)
+			coarse.Stop()
+			synctest.Wait()
+			time.Sleep(123 * time.Microsecond)
+			if got, exact := c.Now()-c.Start(), time.Since(begin).Microseconds(); got != exact {
+				t.Fatalf("%d µs passed, it says %d", exact, got)
+			}
+		}
+	})
+}
+
 // TestCoarseResolution: none is too fine, and nothing is left behind by Stop.
 func TestCoarseResolution(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

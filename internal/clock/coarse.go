@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,46 +11,57 @@ import (
 // once per resolution. It lags by up to that, more if the goroutine is starved,
 // and never leads. A lagging clock lets less through, never more.
 type Coarse struct {
-	inner   *Clock
-	cached  atomic.Int64
-	stopped atomic.Bool
-	stop    chan struct{}
-	once    sync.Once
+	_     [64]byte     // whatever lies around it, nobody else writes on the line that all read
+	tick  atomic.Int64 // the instant, or stopped
+	_     [56]byte
+	inner *Clock
+	stop  chan struct{}
+	once  sync.Once
 }
+
+// stopped is no instant.
+const stopped = math.MinInt64
 
 // NewCoarse starts a coarse clock. The resolution is at least 10 µs.
 func NewCoarse(resolution time.Duration) *Coarse {
 	c := &Coarse{inner: System(), stop: make(chan struct{})}
-	c.cached.Store(c.inner.Now())
-	go c.run(max(resolution, 10*time.Microsecond))
+	first := c.inner.Now()
+	c.tick.Store(first)
+	go c.run(first, max(resolution, 10*time.Microsecond))
 	return c
 }
 
-func (c *Coarse) run(resolution time.Duration) {
+// run advances the clock, until somebody else has.
+func (c *Coarse) run(last int64, resolution time.Duration) {
 	tick := time.NewTicker(resolution)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			c.cached.Store(c.inner.Now())
+			now := c.inner.Now()
+			if !c.tick.CompareAndSwap(last, now) {
+				return
+			}
+			last = now
 		case <-c.stop:
 			return
 		}
 	}
 }
 
-func (c *Coarse) now() int64 {
-	if c.stopped.Load() {
-		return c.inner.Now()
+// Now returns the current instant.
+func (c *Coarse) Now() int64 {
+	if t := c.tick.Load(); t != stopped {
+		return t
 	}
-	return c.cached.Load()
+	return c.inner.Now()
 }
 
 // Stop ends the goroutine. Limiters that use the clock go on and read the exact
 // time from then on.
 func (c *Coarse) Stop() {
 	c.once.Do(func() {
-		c.stopped.Store(true)
+		c.tick.Store(stopped)
 		close(c.stop)
 	})
 }

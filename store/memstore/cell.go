@@ -83,32 +83,31 @@ type Booking struct {
 // Book decides cost at the time t, or now if t is nil.
 func (c *Cell) Book(t *time.Time, cost, maxWait int64) Booking {
 	p, st, now := c.begin(t)
-	v := algo.Check(p, &st, now, cost, maxWait)
-	b := Booking{Verdict: v, Spec: p, At: now, shift: c.shift}
-	switch {
-	case v.Allowed && cost > 0:
-		algo.Spend(p, &st, now, cost)
-		b.Mark = p.Mark(&st)
-		c.save(p, &st, now)
-	case cost > 0 && algo.Cut(p, &st, now):
-		c.save(p, &st, now)
-	default:
+	b := Booking{Spec: p, At: now, shift: c.shift}
+	if !algo.DecideTo(&b.Verdict, p, &st, now, cost, maxWait) {
 		c.slot.release()
+		return b
 	}
+	if b.Allowed {
+		b.Mark = p.Mark(&st)
+	}
+	c.save(p, &st, now)
 	return b
 }
 
 // begin holds the cell and returns its state at t, or now if t is nil.
-func (c *Cell) begin(t *time.Time) (*algo.Spec, algo.State, int64) {
-	c.hold()
-	p := c.spec.Load()
-	return p, c.slot.load(&c.rest, c.epoch), c.now(p, t)
+func (c *Cell) begin(t *time.Time) (p *algo.Spec, st algo.State, now int64) {
+	w := c.hold()
+	p = c.spec.Load()
+	c.slot.load(&st, w, &c.rest, c.epoch)
+	return p, st, c.now(p, t)
 }
 
-func (c *Cell) hold() {
+// hold waits until nobody holds the cell, takes it, and returns its word.
+func (c *Cell) hold() uint64 {
 	for spins := 0; ; spins++ {
 		if w := c.slot.word.Load(); w&held == 0 && c.slot.word.CompareAndSwap(w, w|held) {
-			return
+			return w
 		}
 		pause(spins)
 	}
@@ -179,11 +178,11 @@ func (c *Cell) Reset() {
 // SetSpec changes the limit. A new shape starts fresh, else what was spent
 // stays spent.
 func (c *Cell) SetSpec(p *algo.Spec) {
-	c.hold()
+	w := c.hold()
 	now := c.now(p, nil)
 	st := algo.State{}
 	if p.Shape() == c.spec.Load().Shape() {
-		st = c.slot.load(&c.rest, c.epoch)
+		c.slot.load(&st, w, &c.rest, c.epoch)
 	}
 	algo.Refund(p, &st, now, 0) // writes the state in the new unit, and never the word of one not yet used
 	c.spec.Store(p)

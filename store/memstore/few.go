@@ -64,14 +64,14 @@ func allWords(checks []store.Check) bool {
 	return len(checks) <= few
 }
 
-// hash hashes the keys, and looks at their homes before any of them is needed: so
-// their memory is fetched at the same time.
+// hash hashes the keys, and lets their slots be fetched before any of them is needed:
+// all at the same time.
 func (h *handful) hash(s *Store, checks []store.Check) {
 	for i := range checks {
 		c := &checks[i]
 		k := s.hash.key(c.Key, c.Spec.Shape())
 		page := s.table.slots(k)
-		page[k.home()].hi.Load()
+		page.prefetch(k)
 		h.keys[i], h.pages[i] = k, page
 	}
 }

@@ -145,7 +145,7 @@ func soak(small, large int) int {
 // one is TakeOne with the answer returned, and with waiting.
 func (w *world) one(name string, p *algo.Spec, cost, maxWait int64) (v algo.Verdict) {
 	if maxWait > 0 {
-		return w.Store.take(w.hash.key(name, p.Shape()), p, cost, maxWait)
+		return w.take(store.Spend, store.Check{Key: name, Spec: p, Cost: cost, MaxWait: maxWait})[0].Verdict
 	}
 	w.TakeOne(name, p, cost, &v)
 	return v

@@ -59,10 +59,12 @@ func TestHalfAnIdentityIsNone(t *testing.T) {
 	w, p := newWorld(t), perHour(t, 10)
 	keys := []key{{5 << 40, 7 << 50}, {5 << 40, 7<<50 + 1}, {5<<40 + 1, 7 << 50}}
 	for i, k := range keys {
-		w.Store.take(k, p, int64(i+1), 0)
+		w.Store.take(new(algo.Verdict), k, p, int64(i+1))
 	}
 	for i, k := range keys {
-		if got := p.Remaining(w.Store.take(k, p, 0, 0)); got != int64(9-i) {
+		var v algo.Verdict
+		w.Store.take(&v, k, p, 0)
+		if got := p.Remaining(v); got != int64(9-i) {
 			t.Errorf("key %d: %d remain, want %d", i, got, 9-i)
 		}
 	}

@@ -142,7 +142,8 @@ func (s *Store) Take(_ context.Context, op store.Op, checks []store.Check) error
 		return s.reserve(checks)
 	case op == store.Spend && len(checks) == 1 && checks[0].MaxWait == 0:
 		c := &checks[0]
-		c.Verdict = s.take(s.hash.key(c.Key, c.Spec.Shape()), c.Spec, c.Cost, c.MaxWait)
+		c.Verdict = algo.Verdict{}
+		s.take(&c.Verdict, s.hash.key(c.Key, c.Spec.Shape()), c.Spec, c.Cost)
 	case op == store.Spend:
 		s.takeAll(checks)
 	case op == store.Lease:
@@ -165,9 +166,11 @@ func (s *Store) Take(_ context.Context, op store.Op, checks []store.Check) error
 func (s *Store) TakeOne(name string, p *algo.Spec, cost int64, v *algo.Verdict) {
 	k := s.hash.key(name, p.Shape())
 	if p.WordUnit() == 0 {
-		*v = s.take(k, p, cost, 0)
+		s.take(v, k, p, cost)
 		return
 	}
+	page := s.table.slots(k)
+	page.prefetch(k) // while the clock is read
 	var now int64
 	if s.exact {
 		now = int64(time.Since(s.base))/1000 + year
@@ -175,7 +178,7 @@ func (s *Store) TakeOne(name string, p *algo.Spec, cost int64, v *algo.Verdict) 
 		now = s.clock.Now() - s.epoch
 	}
 	if uint64(now) <= algo.MaxWordTime {
-		sl, w := s.table.find(k)
+		sl, w := page.find(k)
 		next, due, easy := p.TakeWord(w, now, cost)
 		switch {
 		case !easy || sl.unitOf() != p.WordUnit():
@@ -190,5 +193,5 @@ func (s *Store) TakeOne(name string, p *algo.Spec, cost int64, v *algo.Verdict) 
 			return
 		}
 	}
-	*v = s.take(k, p, cost, 0)
+	s.take(v, k, p, cost)
 }

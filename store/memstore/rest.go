@@ -47,10 +47,15 @@ type rests struct {
 	spare atomic.Int64 // bytes of the free ones, which stay with the store
 }
 
-// at returns the rest with the number in the unit of a slot.
+// at returns the rest with the number in the unit of a slot. Its chunk is there; but
+// unless it is asked whether it is, the compiler reads the first line of it to see,
+// which costs a wait for memory.
 func (r *rests) at(unit uint64) *rest {
 	n := unit & restNumber
-	return &(*r.chunks.Load())[n/restChunk][n%restChunk]
+	if chunk := (*r.chunks.Load())[n/restChunk]; chunk != nil {
+		return &chunk[n%restChunk]
+	}
+	return nil
 }
 
 // take returns the unit of a rest that is nobody's.

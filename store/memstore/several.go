@@ -13,6 +13,7 @@ type part struct {
 	*store.Check
 	key    key
 	slot   *slot        // the held one
+	word   uint64       // its word before
 	first  int          // the part that has the same state and comes first: itself if it is the first
 	twice  bool         // the first of several parts with the same state
 	none   bool         // there is no slot, and none is needed
@@ -101,7 +102,7 @@ func (s *Store) tryHoldAll(d *several, pin bool) bool {
 		if p.first != i || p.none {
 			continue
 		}
-		if p.slot = s.tryHold(p.key); p.slot == nil {
+		if p.slot, p.word = s.tryHold(p.key); p.slot == nil {
 			d.releaseAll(d.order[:n])
 			return false
 		}
@@ -180,10 +181,10 @@ func (p *part) leave() {
 	if p.slot.unit.Load()&pinned != 0 {
 		p.slot.unit.And(^pinned)
 	}
-	if w := p.slot.word.Load() &^ held; w == p.fresh {
+	if p.word == p.fresh {
 		p.slot.word.Store(0)
 	} else {
-		p.slot.word.Store(w)
+		p.slot.word.Store(p.word)
 	}
 }
 
@@ -194,8 +195,8 @@ func stateless(p *algo.Spec) bool { return p.Kind == algo.Unlimited || p.Kind ==
 func (s *Store) loadAll(d *several) {
 	for i := range d.parts {
 		p := &d.parts[i]
-		if p.slot != nil && p.slot.word.Load()&^held != p.fresh {
-			p.state = s.load(p.slot)
+		if p.slot != nil && p.word != p.fresh {
+			s.load(&p.state, p.slot, p.word)
 		}
 	}
 }

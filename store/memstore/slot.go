@@ -129,15 +129,16 @@ func wordFits(p *algo.Spec, now int64) bool {
 	return p.WordUnit() != 0 && uint64(now) <= algo.MaxWordTime
 }
 
-// load returns the state of a held slot; x is its rest, if it has one.
-func (s *slot) load(x *rest, epoch int64) algo.State {
-	w, unit := s.word.Load()&^flags, s.unitOf()
-	var st algo.State
+// load reads the state of a held slot, whose word was w, into st, which is zero; x is
+// its rest, if it has one.
+func (s *slot) load(st *algo.State, w uint64, x *rest, epoch int64) {
+	w, unit := w&^flags, s.unitOf()
 	switch {
 	case unit&small != 0:
 		st.F, st.G = splitUnit(unit)
 	case unit != 0 && unit&far == 0:
-		return algo.WordState(w, unit, epoch)
+		*st = algo.WordState(w, unit, epoch)
+		return
 	case x != nil:
 		st.F, st.G, st.More = x.f, x.g, x.more
 	}
@@ -145,7 +146,6 @@ func (s *slot) load(x *rest, epoch int64) algo.State {
 	if t := int64(w &^ algo.WordAhead); t > 0 {
 		st.T = t - aside + epoch
 	}
-	return st
 }
 
 // smallUnit returns the unit that holds what is left of a state beside T, if it

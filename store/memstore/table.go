@@ -3,6 +3,7 @@ package memstore
 import (
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 const (
@@ -80,12 +81,9 @@ func (t *table) publish(shard uint8, d *directory) {
 	}
 }
 
-var emptySlots slots // what a page has before its first key; never written
-
 func (t *table) init() {
 	for i := range t.shards {
 		d := newDirectory(0)
-		d.slots[0].Store(&emptySlots)
 		d.pages[0].Store(&page{})
 		t.publish(uint8(i), d)
 	}
@@ -104,13 +102,24 @@ func (t *table) page(k key) *page {
 	return d.pages[k.bits()>>(64-d.depth)].Load()
 }
 
+// prefetch lets the processor fetch what find will look at first.
+func (s *slots) prefetch(k key) {
+	if s != nil {
+		prefetch(unsafe.Pointer(&s[k.home()]))
+	}
+}
+
 // find returns the key's slot in s and its word, or nil and a dead word. The word
 // is read before the identity is known for sure, and so is the key's: a slot that
-// changes hands gets its new identity first.
+// changes hands gets its new identity first. There are no slots before the first
+// key; without that look the compiler would read the page's first slot to see
+// whether there are, which costs a wait for memory.
 func (s *slots) find(k key) (*slot, uint64) {
-	home := k.home()
-	for i := home; i < home+reach; i++ {
-		if s := &s[i%pageSlots]; s.hi.Load() == k.hi {
+	if s == nil {
+		return nil, moved
+	}
+	for i := range uint(reach) {
+		if s := &s[(k.home()+i)%pageSlots]; s.hi.Load() == k.hi {
 			if w := s.word.Load(); s.lo.Load() == k.lo {
 				return s, w
 			}
@@ -130,11 +139,7 @@ func (t *table) find(k key) (*slot, uint64) { return t.slots(k).find(k) }
 
 // live returns the key's slot, or nil if it has none or a dead one.
 func (p *page) live(k key) *slot {
-	ss := p.slots.Load()
-	if ss == nil {
-		return nil
-	}
-	if sl, w := ss.find(k); w&moved == 0 {
+	if sl, w := p.slots.Load().find(k); w&moved == 0 {
 		return sl
 	}
 	return nil

@@ -1,105 +1,113 @@
 package memstore
 
-import "github.com/sluice-limiter/sluice/algo"
+import (
+	"unsafe"
 
-// take decides one check.
-func (s *Store) take(k key, p *algo.Spec, cost, maxWait int64) algo.Verdict {
-	if p.WordUnit() != 0 {
-		return s.takeWord(k, p, cost, maxWait)
+	"github.com/sluice-limiter/sluice/algo"
+)
+
+// take decides one check, now or not at all. The answer goes to v, which is zero:
+// verdicts are too large to be copied from one function to the next for nothing.
+func (s *Store) take(v *algo.Verdict, k key, p *algo.Spec, cost int64) {
+	switch {
+	case p.WordUnit() != 0:
+		s.takeWord(v, k, p, cost)
+	case stateless(p):
+		*v = algo.Check(p, &algo.State{}, 0, cost, 0)
+	default:
+		s.takeHeld(v, k, p, cost)
 	}
-	if p.Kind == algo.Unlimited || p.Kind == algo.Ban {
-		return algo.Check(p, &algo.State{}, 0, cost, maxWait)
-	}
-	return s.takeHeld(k, p, cost, maxWait)
 }
 
 // takeWord decides a token bucket with one compare-and-swap.
-func (s *Store) takeWord(k key, p *algo.Spec, cost, maxWait int64) algo.Verdict {
+func (s *Store) takeWord(v *algo.Verdict, k key, p *algo.Spec, cost int64) {
 	now := s.clock.Now() - s.epoch
 	if !wordFits(p, now) {
-		return s.takeHeld(k, p, cost, maxWait)
+		s.takeHeld(v, k, p, cost)
+		return
 	}
 	for spins := 0; ; spins++ {
 		sl, w := s.table.find(k)
 		if w&flags != 0 {
-			if w&moved != 0 {
-				if v, ok := s.takeFirst(k, p, now, cost, maxWait); ok {
-					return v
-				}
+			if w&moved != 0 && s.takeFirst(v, k, p, now, cost) {
+				return
 			}
 			pause(spins)
 			continue
 		}
 		if sl.unitOf() != p.WordUnit() {
-			return s.takeHeld(k, p, cost, maxWait)
+			s.takeHeld(v, k, p, cost)
+			return
 		}
-		next, v, cut := p.DecideWord(w, now, cost, maxWait)
+		next, verdict, cut := p.DecideWord(w, now, cost, 0)
 		if cut { // a later instant than ours may have written it; or the clock did go back
-			return s.takeHeld(k, p, cost, maxWait)
+			s.takeHeld(v, k, p, cost)
+			return
 		}
 		if next == w {
 			if sl.word.Load() != w || !sl.is(k) {
 				continue // the slot changed hands while we looked
 			}
-			if !v.Allowed {
+			if !verdict.Allowed {
 				s.mark(sl)
 			}
-			return v
+			*v = verdict
+			return
 		}
 		if sl.swap(k, w, next) {
-			return v
+			*v = verdict
+			return
 		}
 	}
 }
 
 // takeFirst decides a token bucket whose key seems to have no slot, and adds it
 // as it is after the spend. It fails if the key has one after all.
-func (s *Store) takeFirst(k key, p *algo.Spec, now, cost, maxWait int64) (algo.Verdict, bool) {
-	next, v, _ := p.DecideWord(0, now, cost, maxWait)
-	if !v.Allowed || cost == 0 { // nothing to remember
-		_, absent := s.table.absent(k)
-		return v, absent
+func (s *Store) takeFirst(v *algo.Verdict, k key, p *algo.Spec, now, cost int64) (ok bool) {
+	next, verdict, _ := p.DecideWord(0, now, cost, 0)
+	if !verdict.Allowed || cost == 0 { // nothing to remember
+		_, ok = s.table.absent(k)
+	} else {
+		_, ok = s.add(addition{key: k, unit: p.WordUnit(), word: next, now: now})
 	}
-	_, added := s.add(addition{key: k, unit: p.WordUnit(), word: next, now: now})
-	return v, added
+	if ok {
+		*v = verdict
+	}
+	return ok
 }
 
 // takeHeld decides one check on a slot that it holds. Every algorithm can be
 // decided like this. The clock is read while the slot is held, so a key never
 // sees time go back unless the clock does.
-func (s *Store) takeHeld(k key, p *algo.Spec, cost, maxWait int64) (v algo.Verdict) {
-	sl := s.holdKey(k)
+func (s *Store) takeHeld(v *algo.Verdict, k key, p *algo.Spec, cost int64) {
+	sl, w := s.holdKey(k)
 	for sl == nil {
 		now := s.clock.Now()
-		v = algo.Check(p, &algo.State{}, s.at(p, now), cost, maxWait)
+		*v = algo.Check(p, &algo.State{}, s.at(p, now), cost, 0)
 		if !v.Allowed || cost == 0 {
-			return v // nothing to remember
+			return // nothing to remember
 		}
+		*v = algo.Verdict{}
 		// Zero and held: it is ours, and new.
 		added := false
 		a := addition{key: k, unit: s.unitFor(p, now), word: held, now: now - s.epoch}
 		if sl, added = s.add(a); !added {
-			sl = s.holdKey(k)
+			sl, w = s.holdKey(k)
 		}
 	}
 	now := s.at(p, s.clock.Now())
-	st := s.load(sl)
-	v = algo.Check(p, &st, now, cost, maxWait)
-	switch {
-	case v.Allowed && cost > 0:
-		algo.Spend(p, &st, now, cost)
+	var st algo.State
+	s.load(&st, sl, w)
+	if algo.DecideTo(v, p, &st, now, cost, 0) {
 		if s.save(sl, p, &st, now) {
 			s.relieve(now - s.epoch)
 		}
-	case cost > 0 && algo.Cut(p, &st, now):
-		s.save(sl, p, &st, now)
-	default:
-		sl.release()
-		if !v.Allowed {
-			s.mark(sl)
-		}
+		return
 	}
-	return v
+	sl.word.Store(w)
+	if !v.Allowed {
+		s.mark(sl)
+	}
 }
 
 // at returns the instant by which p decides: windows follow the time of day.
@@ -110,27 +118,35 @@ func (s *Store) at(p *algo.Spec, now int64) int64 {
 	return now
 }
 
-// holdKey finds the key's slot and holds it. It returns nil if the key has none.
-func (s *Store) holdKey(k key) *slot {
+// holdKey finds the key's slot, holds it, and returns it with its word. It returns
+// nil if the key has none.
+func (s *Store) holdKey(k key) (*slot, uint64) {
 	for {
-		if sl := s.tryHold(k); sl != nil {
-			return sl
+		if sl, w := s.tryHold(k); sl != nil {
+			return sl, w
 		}
 		if _, absent := s.table.absent(k); absent {
-			return nil
+			return nil, 0
 		}
 	}
 }
 
-// tryHold holds the slot that the key seems to have. It returns nil if that was dead or
-// none.
-func (s *Store) tryHold(k key) *slot {
-	if sl, w := s.table.find(k); w&moved == 0 {
-		if _, ok := sl.hold(k); ok {
-			return sl
-		}
+// tryHold holds the slot that the key seems to have, and returns it with its word.
+// It returns nil if that was dead or none. What lies far from the slot is fetched
+// meanwhile.
+func (s *Store) tryHold(k key) (*slot, uint64) {
+	sl, w := s.table.find(k)
+	if w&moved != 0 {
+		return nil, 0
 	}
-	return nil
+	if unit := sl.unit.Load(); unit&far != 0 {
+		prefetch(unsafe.Pointer(s.rests.at(unit)))
+	}
+	w, ok := sl.hold(k)
+	if !ok {
+		return nil, 0
+	}
+	return sl, w
 }
 
 // unitFor returns the unit of a new state of p.
@@ -141,13 +157,13 @@ func (s *Store) unitFor(p *algo.Spec, now int64) uint64 {
 	return 0
 }
 
-// load returns the state of a held slot.
-func (s *Store) load(sl *slot) algo.State {
+// load reads the state of a held slot, whose word was w, into st, which is zero.
+func (s *Store) load(st *algo.State, sl *slot, w uint64) {
 	var x *rest
 	if unit := sl.unit.Load(); unit&far != 0 {
 		x = s.rests.at(unit)
 	}
-	return sl.load(x, s.epoch)
+	sl.load(st, w, x, s.epoch)
 }
 
 // save writes the state of a held slot and releases it. It reports whether the
@@ -171,13 +187,16 @@ func (s *Store) save(sl *slot, p *algo.Spec, st *algo.State, now int64) (grew bo
 
 // saveFar writes what does not fit into the slot.
 func (s *Store) saveFar(sl *slot, st *algo.State) (grew bool) {
-	unit, had := sl.unit.Load()&^marks, int64(0)
-	if unit&far == 0 {
+	unit := sl.unit.Load() &^ marks
+	fresh := unit&far == 0
+	if fresh {
 		unit = s.rests.take()
-	} else {
-		had = s.rests.at(unit).bytes()
 	}
 	x := s.rests.at(unit)
+	had := x.bytes()
+	if fresh {
+		had = 0
+	}
 	x.f, x.g = st.F, st.G
 	x.keep(st.More)
 	if x.bytes() > restBytes {

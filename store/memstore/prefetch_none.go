@@ -1,0 +1,8 @@
+//go:build !(amd64 || arm64) || purego
+
+package memstore
+
+import "unsafe"
+
+// prefetch is nothing but a hint, and not known here.
+func prefetch(unsafe.Pointer) {}
