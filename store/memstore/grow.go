@@ -56,7 +56,7 @@ func (s *Store) addTo(p *page, a addition) (*slot, bool) {
 		ss = s.firstSlots(p, a.key)
 	}
 	i := s.place(ss, a.key, a.now)
-	if i < 0 && s.mayGrow(pageBytes) {
+	if i < 0 && s.mayGrow(s.table.growth(p, a.key)) {
 		s.split(p, a.key)
 		return nil, false
 	}
@@ -136,6 +136,16 @@ func (s *Store) split(p *page, k key) {
 	p.compact()
 	s.pages.Add(s.table.grow(shardOf[k.hi>>56], p, q))
 	p.version.Add(1)
+}
+
+// growth is how many bytes a split of the page takes at most: those of another page,
+// and of a directory twice as large if this one tells no more keys apart.
+func (t *table) growth(p *page, k key) int64 {
+	d := t.dirs[k.hi>>56].Load()
+	if p.depth < d.depth {
+		return pageBytes
+	}
+	return pageBytes + pathBytes*int64(len(d.pages))
 }
 
 // grow brings a page that split into the directory, which doubles if it has to.
