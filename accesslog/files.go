@@ -1,0 +1,124 @@
+package accesslog
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync/atomic"
+)
+
+// file is a source that is being read.
+type file struct {
+	source *Source
+	number int
+	start  int64 // earliest of its first entries; math.MinInt64 if nobody looked
+	blocks chan *block
+	err    error // set before blocks is closed
+
+	held, share int // entries in the window, and how many there may be
+}
+
+func (f *file) name() string { return f.source.Name }
+
+// manyFiles is up to how many are read at once without a look at their times before.
+const manyFiles = 4
+
+// minShare is the smallest part of the window that a file gets.
+const minShare = 4096
+
+// meet opens the files, or if there are many finds out when each begins, so that only
+// those are open that cover the same time.
+func (l *Log) meet() {
+	for i := range l.sources {
+		f := &file{source: &l.sources[i], number: i, start: math.MinInt64}
+		if len(l.sources) > manyFiles && f.source.Again {
+			f.start = l.firstTime(f.source)
+		}
+		l.waiting = append(l.waiting, f)
+	}
+	slices.SortStableFunc(l.waiting, func(a, b *file) int { return cmp.Compare(a.start, b.start) })
+}
+
+// openDue opens files that may hold what comes next. It reports whether it did.
+func (l *Log) openDue() bool {
+	opened := false
+	for len(l.waiting) > 0 {
+		f := l.waiting[0]
+		if f.start != math.MinInt64 && len(l.window.runs) > 0 && f.start > l.window.runs[0].time {
+			break
+		}
+		l.waiting = l.waiting[1:]
+		l.start(f)
+		opened = true
+		if f.start != math.MinInt64 {
+			break // what it holds may come before the next file
+		}
+	}
+	return opened
+}
+
+// start begins to read a file.
+func (l *Log) start(f *file) {
+	f.blocks = make(chan *block, 2*runtime.GOMAXPROCS(0))
+	l.files = append(l.files, f)
+	for _, open := range l.files {
+		open.share = max(l.opts.Window/len(l.files), min(minShare, l.opts.Window))
+	}
+	l.work.Go(func() {
+		defer close(f.blocks)
+		f.err = l.readFile(f)
+	})
+}
+
+// readFile cuts a file into blocks, for those who parse and for fill.
+func (l *Log) readFile(f *file) error {
+	in, err := f.source.open(l.opts.Zstd, &l.read)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	c := cutter{name: f.name(), in: in, format: l.opts.Format, known: l.opts.Settings, blank: l.blank}
+	c.emit = func(b *block) bool {
+		select {
+		case l.jobs <- b:
+		case <-l.stop:
+			return false
+		}
+		select {
+		case f.blocks <- b:
+			return true
+		case <-l.stop:
+			return false
+		}
+	}
+	if err := c.run(); err != nil {
+		return err
+	}
+	if (c.format == unknown{}) {
+		return fmt.Errorf("accesslog: %s has none of the known formats: name one, as nginx's log_format for instance", f.name())
+	}
+	return nil
+}
+
+// firstTime returns the earliest time in the first block of a source.
+func (l *Log) firstTime(s *Source) int64 {
+	var ignored atomic.Int64
+	in, err := s.open(l.opts.Zstd, &ignored)
+	if err != nil {
+		return math.MinInt64 // it will be told when it is read
+	}
+	defer in.Close()
+	start := int64(math.MinInt64)
+	c := cutter{name: s.Name, in: in, format: l.opts.Format, known: l.opts.Settings, blank: l.blank}
+	c.emit = func(b *block) bool {
+		b.parse(b.format.Parser())
+		if len(b.entries) > 0 {
+			start = b.at(0).Time
+		}
+		return len(b.entries) == 0 && b.number < 16
+	}
+	_ = c.run() // it will be told when it is read
+	return start
+}
