@@ -73,7 +73,9 @@ clean: ## Remove what make left behind
 
 .PHONY: deps
 deps: ## Install what the tests need from Debian's packages, when it is missing
-	@$(INSTALL) gcc libc6-dev ca-certificates redis-server postgresql python3 nodejs=node
+	@$(INSTALL) gcc libc6-dev ca-certificates redis-server postgresql curl prometheus=promtool \
+		nginx-light=nginx caddy haproxy python3 nodejs=node bsdutils=script \
+		python3-redis ruby-redis php-cli=php php-redis node-redis
 
 .PHONY: download
 download: ## Download the dependencies of every module
@@ -127,7 +129,7 @@ check-cross: ## The root module and its tests compile for other systems and 32 b
 ##@ Deeper
 
 .PHONY: bench
-bench: bench-local bench-redis bench-service ## Run all benchmarks
+bench: bench-local bench-redis bench-service bench-replay bench-rls bench-server bench-resp ## Run all benchmarks
 
 .PHONY: bench-local
 bench-local: ## Compare the in-process limiters with their peers
@@ -141,6 +143,31 @@ bench-redis: ## Compare the limiters over Redis with their peers, on a server of
 .PHONY: bench-service
 bench-service: ## Measure the rule engine, the HTTP middleware beside its peers, and the database guard
 	@cd bench && go run ./cmd/service
+
+.PHONY: bench-rls
+bench-rls: ## Compare Envoy's rate-limit service with one that always says yes, and with envoyproxy/ratelimit
+	@$(INSTALL) redis-server
+	@cd bench/rls && go run ./cmd/rls
+
+.PHONY: bench-server
+bench-server: ## Measure the server beside a handler that does nothing, and over Redis
+	@$(INSTALL) redis-server
+	@cd bench && go run ./cmd/server
+
+.PHONY: bench-resp
+bench-resp: ## Compare the door for Redis clients with a redis-server, by redis-benchmark
+	@$(INSTALL) redis-server
+	@cd bench && go run ./cmd/resp
+
+.PHONY: bench-forwardauth
+bench-forwardauth: ## Measure what a question to the server adds to a request through nginx
+	@$(INSTALL) nginx-light=nginx
+	@cd e2e && go test -run '^$$' -bench Cost -benchtime 5s ./nginx
+
+.PHONY: bench-replay
+bench-replay: ## Measure sluice replay on a large log beside goaccess, and its memory for a million keys
+	@$(INSTALL) goaccess
+	@cd bench && go run ./cmd/replay
 
 .PHONY: bench-engine
 bench-engine: ## Only the rule engine

@@ -22,7 +22,7 @@ func TestMemory(t *testing.T) {
 	if m := e.Memory(); m.Keys != 6 || given.Stats().Keys != 3 {
 		t.Errorf("%d own keys and %d given ones, want 6 and 3", m.Keys, given.Stats().Keys)
 	}
-	for i := range 20_000 {
+	for i := range 8_000 {
 		check(t, e, from(fmt.Sprint("user", i)))
 	}
 	if m := e.Memory(); m.Bytes > 2*most || m.Evicted == 0 || m.Forgotten == 0 {

@@ -4,7 +4,8 @@
 #   tools/install-debian.sh gcc libc6-dev postgresql
 #
 # A package is there when the command of the same name is, or the command after "=".
-# Packages without a command in PATH (libc6-dev, ca-certificates, postgresql) have a probe of their own below.
+# Packages without a command in PATH (libc6-dev, ca-certificates, postgresql) have a probe of their own below;
+# libraries of other languages (python3-redis, php-redis) are there when Debian's package manager says so.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,6 +32,7 @@ present() {
 	libc6-dev) have_libc_headers ;;
 	ca-certificates) have_certificates ;;
 	postgresql) have_postgresql ;;
+	python3-* | ruby-* | php-redis | node-*) dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q ' installed$' ;;
 	*=*) command -v "${1#*=}" >/dev/null ;;
 	*) command -v "$1" >/dev/null ;;
 	esac

@@ -106,3 +106,13 @@ func (s *server) close() {
 	s.stop()
 	_ = os.RemoveAll(s.dir)
 }
+
+// Serve starts a redis-server for another benchmark, and returns its address and what
+// ends it.
+func Serve() (address string, stop func(), err error) {
+	s, err := startServer()
+	if err != nil {
+		return "", nil, err
+	}
+	return s.env(0).addr(), s.close, nil
+}

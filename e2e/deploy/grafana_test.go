@@ -73,6 +73,7 @@ func TestDashboardQueries(t *testing.T) {
 		"sluice_decision_duration_seconds_bucket", "sluice_store_call_duration_seconds_bucket", "sluice_store_errors_total",
 		"sluice_breaker_open", "sluice_degraded_decisions_total", "sluice_memory_bytes", "sluice_memory_evicted_keys_total",
 		"sluice_reload_last_success", "sluice_rules_info", "sluice_rule_offered_per_second", "sluice_rule_saturation_ratio",
+		"sluice_denial_cache_hits_total", "sluice_lease_taken_tokens_total", "sluice_memory_limit_bytes",
 	} {
 		if !strings.Contains(all.String(), name) {
 			t.Errorf("no panel shows %s", name)

@@ -51,10 +51,12 @@ func TestMemoryOfBodies(t *testing.T) {
 
 // TestMemoryFollowsBytes: a body takes memory as it comes, not as it is announced.
 func TestMemoryFollowsBytes(t *testing.T) {
+	h := &handler{}
+	h.bodies.limit = bodyMemory
 	for _, sent := range []int{0, 1, step, 3*step + 1} {
 		var x exchange
 		body := io.MultiReader(strings.NewReader(strings.Repeat(" ", sent)), iotest.ErrReader(errors.New("gone")))
-		if p := x.readExactly(body, defaultMaxBody); p == nil || p.Status != http.StatusRequestTimeout {
+		if p := h.readExactly(&x, body, defaultMaxBody); p == nil || p.Status != http.StatusRequestTimeout {
 			t.Errorf("%d bytes: %+v", sent, p)
 		}
 		if cap(x.body) > 2*(sent+step) {
@@ -64,7 +66,7 @@ func TestMemoryFollowsBytes(t *testing.T) {
 	for _, size := range []int{0, 1, step - 1, step, step + 1, defaultMaxBody} {
 		var x exchange
 		text := strings.Repeat("0123456789", size/10+1)[:size]
-		if p := x.readExactly(iotest.HalfReader(strings.NewReader(text+"more")), size); p != nil || string(x.body) != text {
+		if p := h.readExactly(&x, iotest.HalfReader(strings.NewReader(text+"more")), size); p != nil || string(x.body) != text {
 			t.Errorf("%d bytes: %d read, %+v", size, len(x.body), p)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Options sets up the handler. The zero value is a good one for a loopback address.
@@ -21,6 +23,19 @@ type Options struct {
 	Heartbeat  time.Duration // between signs of life in the events; 15s if 0
 	MaxStreams int           // that read the events at the same time; 64 if 0
 	Logger     *slog.Logger  // of faults in the handlers; what fails in a store is the engine's to tell
+
+	// Tracer, if not nil, gets a span for every request but those for health, metrics and
+	// events. The span of the caller, in the header field traceparent, is its parent.
+	Tracer trace.Tracer
+
+	// Places bounds how many requests are worked on at the same time; one with a body
+	// takes a place when the body is there. Health, readiness, metrics and events need
+	// none. Nil: no bound.
+	Places *Places
+
+	// Authorized, if not nil, is told of every request that may ask: it has one of the
+	// tokens, or there are none.
+	Authorized func(*http.Request)
 
 	// Done, once closed, ends the streams of events. Close it when the server stops, or
 	// when another handler takes over, whose tokens their readers may not have. Other
@@ -55,6 +70,7 @@ type handler struct {
 	paths     map[string]methods // all routes but those of named rules
 	origin    *http.CrossOriginProtection
 	exchanges sync.Pool // of *exchange
+	bodies    bodies
 	streams   atomic.Int64
 	compiling chan struct{} // holds one for each rule file that is worked on
 }
@@ -63,6 +79,7 @@ type handler struct {
 // time limits: see NewServer.
 func New(b Backend, o Options) http.Handler {
 	h := &handler{backend: b, options: o.filled(), origin: http.NewCrossOriginProtection(), compiling: make(chan struct{}, maxCompiling)}
+	h.bodies.limit = max(bodyMemory, 2*h.options.MaxBody)
 	h.exchanges.New = func() any { return new(exchange) }
 	h.paths = byPath(h.routes())
 	return h

@@ -3,6 +3,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/sluice-limiter/sluice/engine"
@@ -19,8 +20,14 @@ type Backend interface {
 	Validate(ctx context.Context, yaml []byte) error
 	// Reload reads the rules again. source says who asked, for the audit log.
 	Reload(ctx context.Context, source string) (Change, error)
+	// Rollback puts the rules in force again that were before the last change; ErrNoPrevious
+	// if nothing has changed yet.
+	Rollback(ctx context.Context, source string) (Change, error)
 	// ShadowAll turns every rule to shadow, or back.
 	ShadowAll(ctx context.Context, on bool, source string)
+	// Note remembers in the audit log that the budgets of a request were reset or refunded,
+	// or why that failed.
+	Note(source, action string, r engine.Request, failed error)
 	// Audit returns the last n changes, newest first.
 	Audit(n int) []audit.Entry
 	// Subscribe returns changes as they happen, until the function is called.
@@ -28,6 +35,9 @@ type Backend interface {
 	// Ready is nil if requests can be decided.
 	Ready() error
 }
+
+// ErrNoPrevious means that there is nothing to go back to.
+var ErrNoPrevious = errors.New("the rules have not changed since the server started")
 
 // Version tells rule sets apart.
 type Version struct {

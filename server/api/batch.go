@@ -17,11 +17,13 @@ func (h *handler) checkBatch(w http.ResponseWriter, r *http.Request, x *exchange
 	ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
 	defer cancel()
 	e := h.backend.Engine()
+	x.denied = 0
 	if n := min(h.options.Parallel, len(x.parsed.items)); n > 1 {
 		x.decideTogether(ctx, e, n)
 	} else {
 		x.decideInTurn(ctx, e)
 	}
+	h.annotateBatch(r, x)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		fail(w, undecided(ctx.Err()))
 		return
@@ -99,6 +101,9 @@ func (x *exchange) add(i int, d *engine.Decision, err error) {
 	if err != nil {
 		x.out = appendError(x.out, err)
 		return
+	}
+	if !d.Allowed {
+		x.denied++
 	}
 	x.out = appendDecision(x.out, d)
 }

@@ -15,7 +15,7 @@ func (h *handler) check(w http.ResponseWriter, r *http.Request) {
 	}
 	x := h.begin()
 	defer h.end(x)
-	if p = x.read(r, h.options.MaxBody, jsonType); p == nil {
+	if p = h.read(x, r, jsonType); p == nil {
 		p = x.parseCheck()
 	}
 	if p == nil && x.parsed.batch && status {
@@ -52,6 +52,7 @@ func (h *handler) checkOne(w http.ResponseWriter, r *http.Request, x *exchange, 
 		fail(w, undecided(err))
 		return
 	}
+	h.annotate(r, &d)
 	code := http.StatusOK
 	if status && !d.Allowed {
 		code = http.StatusTooManyRequests

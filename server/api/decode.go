@@ -150,15 +150,32 @@ func (d *decoder) member(it *item, f field) (ok bool) {
 	case fieldUser:
 		r.User, ok = d.string()
 	case fieldHeaders:
-		ok = d.headers(it)
+		ok = d.pairs(it.addHeader)
 	case fieldAttributes:
-		ok = d.attributes(it)
+		ok = d.pairs(it.addAttribute)
 	case fieldCost:
 		r.Cost, ok = d.integer()
 	case fieldLength:
 		r.Length, ok = d.integer()
 	}
 	return ok
+}
+
+// pairs reads an object of texts, and stops when add does not take one.
+func (d *decoder) pairs(add func(name, value string) bool) bool {
+	if !d.take('{') {
+		return false
+	}
+	for first := true; ; first = false {
+		another, closed := d.more(first, '}')
+		if closed {
+			return true
+		}
+		name, value, ok := d.pair()
+		if !another || !ok || !add(name, value) {
+			return false
+		}
+	}
 }
 
 // pair reads a name and a text.
@@ -170,42 +187,23 @@ func (d *decoder) pair() (name, value string, ok bool) {
 	return name, value, ok
 }
 
-func (d *decoder) headers(it *item) bool {
-	if !d.take('{') {
+// addHeader takes a header field, if there is room for it.
+func (it *item) addHeader(name, value string) bool {
+	if len(it.headers) == most {
 		return false
 	}
-	for first := true; ; first = false {
-		another, closed := d.more(first, '}')
-		if closed {
-			return true
-		}
-		name, value, ok := d.pair()
-		if !another || !ok || len(it.headers) == most {
-			return false
-		}
-		it.headers = append(it.headers, header{name, value})
-	}
+	it.headers = append(it.headers, header{name, value})
+	return true
 }
 
-func (d *decoder) attributes(it *item) bool {
-	if !d.take('{') {
+// addAttribute takes an attribute that is new, if there is room for it.
+func (it *item) addAttribute(name, value string) bool {
+	if it.attributes == nil {
+		it.attributes = make(map[string]string)
+	}
+	if _, twice := it.attributes[name]; twice || len(it.attributes) == most {
 		return false
 	}
-	for first := true; ; first = false {
-		another, closed := d.more(first, '}')
-		if closed {
-			return true
-		}
-		name, value, ok := d.pair()
-		if !another || !ok {
-			return false
-		}
-		if it.attributes == nil {
-			it.attributes = make(map[string]string)
-		}
-		if _, twice := it.attributes[name]; twice || len(it.attributes) == most {
-			return false
-		}
-		it.attributes[name] = value
-	}
+	it.attributes[name] = value
+	return true
 }

@@ -15,6 +15,7 @@ func (h *handler) explain(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return undecided(err)
 		}
+		h.annotate(r, &x.Decision)
 		answer(w, ExplanationOf(x))
 		return nil
 	})

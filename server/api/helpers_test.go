@@ -104,9 +104,26 @@ func (f *fake) Reload(ctx context.Context, source string) (Change, error) {
 	return Change{Before: f.version, After: Version{Hash: "77aa", Loaded: start, Source: "rules.yaml"}, Lines: lines}, nil
 }
 
+func (f *fake) Rollback(_ context.Context, source string) (Change, error) {
+	if len(f.Audit(1)) == 0 {
+		return Change{}, ErrNoPrevious
+	}
+	lines := []string{"rule login: 10/m → 5/m"}
+	f.add(audit.Entry{Time: start, Source: source, Action: "rollback", Lines: lines, Hash: f.version.Hash})
+	return Change{Before: Version{Hash: "77aa", Loaded: start, Source: "rules.yaml"}, After: f.version, Lines: lines}, nil
+}
+
 func (f *fake) ShadowAll(_ context.Context, on bool, source string) {
 	f.engine.ShadowAll(on)
 	f.add(audit.Entry{Time: start, Source: source, Action: "shadow-all"})
+}
+
+func (f *fake) Note(source, action string, _ engine.Request, failed error) {
+	e := audit.Entry{Time: start, Source: source, Action: action}
+	if failed != nil {
+		e.Error = failed.Error()
+	}
+	f.add(e)
 }
 
 func (f *fake) add(e audit.Entry) {

@@ -32,6 +32,12 @@ func (h *handler) addressed(r *http.Request) bool {
 	return ip.IsLoopback() || ok && ip == tcp.AddrPort().Addr().Unmap()
 }
 
+// fromPage reports whether a browser may have sent r for a page: others need not be
+// looked at any closer.
+func fromPage(r *http.Request) bool {
+	return len(r.Header["Origin"]) > 0 || len(r.Header["Sec-Fetch-Site"]) > 0
+}
+
 // withoutPort returns the name or address of a host field, without brackets.
 func withoutPort(host string) string {
 	if inner, ok := strings.CutPrefix(host, "["); ok {

@@ -46,6 +46,7 @@ var operations = map[string]operation{
 	},
 	"POST /v1/rules/validate": {id: "validate", summary: "Tell what is wrong with a rule file", yaml: true, replies: []any{Validation{}}},
 	"POST /v1/reload":         {id: "reload", summary: "Read the rules again", replies: []any{Reloaded{}}},
+	"POST /v1/rules/rollback": {id: "rollback", summary: "Put the rules in force again that were before the last change", replies: []any{Reloaded{}}},
 	"PUT /v1/shadow-all":      {id: "shadowAll", summary: "Turn every rule to shadow, or back", body: ShadowAll{}, replies: []any{ShadowAll{}}},
 	"GET /v1/stats": {
 		id: "stats", summary: "Show what was counted, and the busiest routes without a rule",

@@ -14,6 +14,8 @@ type route struct {
 	path   string
 	handle http.HandlerFunc
 	public bool // asks for no token
+	body   bool // takes its place in flight when it has read the body
+	free   bool // needs no place: few ask, and they need it most when there is too much
 }
 
 // methods are the routes of one path.
@@ -25,29 +27,30 @@ const namedRules = "/v1/rules/"
 // routes lists all endpoints.
 func (h *handler) routes() []route {
 	all := []route{
-		{method: "POST", path: "/v1/check", handle: h.check},
-		{method: "POST", path: "/v1/explain", handle: h.explain},
-		{method: "POST", path: "/v1/peek", handle: h.peek},
-		{method: "POST", path: "/v1/reset", handle: h.reset},
-		{method: "POST", path: "/v1/refund", handle: h.refund},
-		{method: "POST", path: "/v1/reserve", handle: h.reserve},
-		{method: "POST", path: "/v1/commit", handle: h.commit},
+		{method: "POST", path: "/v1/check", handle: h.check, body: true},
+		{method: "POST", path: "/v1/explain", handle: h.explain, body: true},
+		{method: "POST", path: "/v1/peek", handle: h.peek, body: true},
+		{method: "POST", path: "/v1/reset", handle: h.reset, body: true},
+		{method: "POST", path: "/v1/refund", handle: h.refund, body: true},
+		{method: "POST", path: "/v1/reserve", handle: h.reserve, body: true},
+		{method: "POST", path: "/v1/commit", handle: h.commit, body: true},
 		{method: "GET", path: "/v1/rules", handle: h.rules},
 		{method: "GET", path: "/v1/rules/{name}", handle: h.rule},
-		{method: "POST", path: "/v1/rules/validate", handle: h.validate},
+		{method: "POST", path: "/v1/rules/validate", handle: h.validate, body: true},
+		{method: "POST", path: "/v1/rules/rollback", handle: h.rollback},
 		{method: "POST", path: "/v1/reload", handle: h.reload},
-		{method: "PUT", path: "/v1/shadow-all", handle: h.shadowAll},
+		{method: "PUT", path: "/v1/shadow-all", handle: h.shadowAll, body: true},
 		{method: "GET", path: "/v1/stats", handle: h.stats},
 		{method: "GET", path: "/v1/top", handle: h.top},
 		{method: "GET", path: "/v1/decisions", handle: h.decisions},
 		{method: "GET", path: "/v1/audit", handle: h.audit},
-		{method: "GET", path: "/v1/events", handle: h.events},
+		{method: "GET", path: "/v1/events", handle: h.events, free: true},
 		{method: "GET", path: "/v1/openapi.json", handle: h.openapi, public: true},
-		{method: "GET", path: "/healthz", handle: h.health, public: true},
-		{method: "GET", path: "/readyz", handle: h.ready, public: true},
+		{method: "GET", path: "/healthz", handle: h.health, public: true, free: true},
+		{method: "GET", path: "/readyz", handle: h.ready, public: true, free: true},
 	}
 	if h.options.Metrics != nil {
-		all = append(all, route{method: "GET", path: "/metrics", handle: h.options.Metrics.ServeHTTP})
+		all = append(all, route{method: "GET", path: "/metrics", handle: h.options.Metrics.ServeHTTP, free: true})
 	}
 	return all
 }
@@ -76,11 +79,26 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !found.public && !h.authorized(r):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="sluice"`)
 		fail(w, unauthorized(r))
-	case h.origin.Check(r) != nil:
+	case fromPage(r) && h.origin.Check(r) != nil:
 		fail(w, crossOrigin())
 	default:
-		found.handle(w, r)
+		h.serve(found, w, r)
 	}
+}
+
+// serve lets an endpoint answer, if there is a place for it.
+func (h *handler) serve(found *route, w http.ResponseWriter, r *http.Request) {
+	if h.options.Authorized != nil && !found.public {
+		h.options.Authorized(r)
+	}
+	if !found.body && !found.free {
+		if !h.options.Places.Enter() {
+			fail(w, overloaded())
+			return
+		}
+		defer h.options.Places.Leave()
+	}
+	h.traced(found, w, r)
 }
 
 // find returns the route, or else the methods that the path has. Without any the path

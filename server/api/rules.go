@@ -58,7 +58,7 @@ func (h *handler) validate(w http.ResponseWriter, r *http.Request) {
 	defer h.end(x)
 	_, p := queryOf(r)
 	if p == nil {
-		p = x.read(r, h.options.MaxBody, yamlTypes...)
+		p = h.read(x, r, yamlTypes...)
 	}
 	if p == nil && len(x.body) == 0 {
 		p = invalidBody("the body is empty", "send the text of a rule file")
@@ -118,6 +118,23 @@ func problemsOf(err error) (found []RuleProblem, bad bool) {
 
 // reload reads the rules again.
 func (h *handler) reload(w http.ResponseWriter, r *http.Request) {
+	h.change(w, r, h.backend.Reload, func(err error) *Problem {
+		p := problem(http.StatusUnprocessableEntity, "invalid-rules", "the rules could not be loaded; those in force stay",
+			"correct the file and reload; POST /v1/rules/validate tells the same without loading")
+		p.Problems, _ = problemsOf(err)
+		return p
+	})
+}
+
+// rollback puts the rules in force again that were before.
+func (h *handler) rollback(w http.ResponseWriter, r *http.Request) {
+	h.change(w, r, h.backend.Rollback, func(err error) *Problem {
+		return problem(http.StatusConflict, "no-previous", "there are no rules to go back to: "+err.Error(), "correct the file and reload")
+	})
+}
+
+// change puts other rules in force, and tells what that changed.
+func (h *handler) change(w http.ResponseWriter, r *http.Request, f func(ctx context.Context, source string) (Change, error), wrong func(error) *Problem) {
 	if _, p := queryOf(r); p != nil {
 		fail(w, p)
 		return
@@ -129,15 +146,12 @@ func (h *handler) reload(w http.ResponseWriter, r *http.Request) {
 	defer h.endCompiling()
 	ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
 	defer cancel()
-	change, err := h.backend.Reload(ctx, sourceOf(r))
+	change, err := f(ctx, sourceOf(r))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		fail(w, undecided(ctx.Err()))
 	case err != nil:
-		p := problem(http.StatusUnprocessableEntity, "invalid-rules", "the rules could not be loaded; those in force stay",
-			"correct the file and reload; POST /v1/rules/validate tells the same without loading")
-		p.Problems, _ = problemsOf(err)
-		fail(w, p)
+		fail(w, wrong(err))
 	default:
 		lines := change.Lines
 		if lines == nil {
@@ -153,7 +167,7 @@ func (h *handler) shadowAll(w http.ResponseWriter, r *http.Request) {
 	defer h.end(x)
 	_, p := queryOf(r)
 	if p == nil {
-		p = x.read(r, h.options.MaxBody, jsonType)
+		p = h.read(x, r, jsonType)
 	}
 	var body struct {
 		On *bool `json:"on"` // a body without it is a mistake, not "off"

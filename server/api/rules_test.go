@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sluice-limiter/sluice/contrib/rulefile"
+	"github.com/sluice-limiter/sluice/store"
 )
 
 func TestRules(t *testing.T) {
@@ -97,5 +98,39 @@ func TestShadowAll(t *testing.T) {
 	}
 	if got := read[ShadowAll](t, ask(h, "PUT", "/v1/shadow-all", `{"on":false}`)); got.On || f.engine.ShadowedAll() {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestRollback(t *testing.T) {
+	f := newFake(t, sample, nil)
+	h := New(f, Options{})
+	wantProblem(t, ask(h, "POST", "/v1/rules/rollback", ""), http.StatusConflict, "no-previous", "not changed since the server started")
+	ask(h, "POST", "/v1/reload", "")
+	got := read[Reloaded](t, ask(h, "POST", "/v1/rules/rollback", ""))
+	if got.After.Hash != f.version.Hash || len(got.Changes) != 1 {
+		t.Errorf("%+v", got)
+	}
+	wantProblem(t, ask(h, "POST", "/v1/rules/rollback?n=1", ""), http.StatusBadRequest, "invalid-field", "n")
+}
+
+// Who resets or refunds budgets is noted, also if it fails.
+func TestBudgetsAreNoted(t *testing.T) {
+	spent := strings.Replace(login, "}", `,"cost":1}`, 1)
+	for _, s := range []store.Store{nil, failing{errStore}} {
+		f := newFake(t, sample, s)
+		h := New(f, Options{})
+		for _, action := range []string{"reset", "refund"} {
+			ask(h, "POST", "/v1/"+action, spent)
+			e := f.Audit(1)[0]
+			if e.Action != action || e.Source == "" || (e.Error == "") != (s == nil) {
+				t.Errorf("%+v", e)
+			}
+		}
+		before := len(f.Audit(100))
+		ask(h, "POST", "/v1/refund", login) // without a cost: nothing happens
+		ask(h, "POST", "/v1/check", login)
+		if n := len(f.Audit(100)); n != before {
+			t.Errorf("%d entries, want %d", n, before)
+		}
 	}
 }

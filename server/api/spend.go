@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-limiter/sluice/algo"
 	"github.com/sluice-limiter/sluice/engine"
+	"github.com/sluice-limiter/sluice/server/audit"
 )
 
 // one reads a body that is one request, and lets f answer it in limited time.
@@ -14,7 +15,7 @@ func (h *handler) one(w http.ResponseWriter, r *http.Request, f func(ctx context
 	x := h.begin()
 	defer h.end(x)
 	if p == nil {
-		p = x.read(r, h.options.MaxBody, jsonType)
+		p = h.read(x, r, jsonType)
 	}
 	if p == nil {
 		p = x.parseOne()
@@ -36,6 +37,7 @@ func (h *handler) peek(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return undecided(err)
 		}
+		h.annotate(r, &d)
 		answer(w, DecisionOf(&d))
 		return nil
 	})
@@ -44,7 +46,9 @@ func (h *handler) peek(w http.ResponseWriter, r *http.Request) {
 // reset forgets what was spent by the keys of a request.
 func (h *handler) reset(w http.ResponseWriter, r *http.Request) {
 	h.one(w, r, func(ctx context.Context, request engine.Request) *Problem {
-		if err := h.backend.Engine().Reset(ctx, request); err != nil {
+		err := h.backend.Engine().Reset(ctx, request)
+		h.backend.Note(sourceOf(r), audit.ActionReset, request, err)
+		if err != nil {
 			return undecided(err)
 		}
 		w.WriteHeader(http.StatusNoContent)
@@ -58,7 +62,9 @@ func (h *handler) refund(w http.ResponseWriter, r *http.Request) {
 		if request.Cost == 0 {
 			return at("cost", "is missing", "say how much is to be given back")
 		}
-		if err := h.backend.Engine().Refund(ctx, request, request.Cost); err != nil {
+		err := h.backend.Engine().Refund(ctx, request, request.Cost)
+		h.backend.Note(sourceOf(r), audit.ActionRefund, request, err)
+		if err != nil {
 			return undecided(err)
 		}
 		w.WriteHeader(http.StatusNoContent)
@@ -73,6 +79,7 @@ func (h *handler) reserve(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return undecided(err)
 		}
+		h.annotate(r, &reservation.Decision)
 		reply := Reservation{Decision: DecisionOf(&reservation.Decision)}
 		if reservation.OK() {
 			reply.ID = reservation.ID
@@ -98,7 +105,7 @@ func (h *handler) readCommit(r *http.Request, x *exchange) *Problem {
 	if _, p := queryOf(r); p != nil {
 		return p
 	}
-	if p := x.read(r, h.options.MaxBody, jsonType); p != nil {
+	if p := h.read(x, r, jsonType); p != nil {
 		return p
 	}
 	body := CommitRequest{Actual: -1}

@@ -129,7 +129,7 @@ type RuleProblem struct {
 	Warning bool   `json:"warning,omitempty"` // it works, but hardly as meant
 }
 
-// Reloaded is the answer to POST /v1/reload.
+// Reloaded is the answer to POST /v1/reload and /v1/rules/rollback.
 type Reloaded struct {
 	Before  Version  `json:"before"`
 	After   Version  `json:"after"`

@@ -13,12 +13,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sluice-limiter/sluice"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/server/api"
 	"github.com/sluice-limiter/sluice/server/audit"
 	"github.com/sluice-limiter/sluice/server/config"
+	"github.com/sluice-limiter/sluice/server/gateway"
 	"github.com/sluice-limiter/sluice/server/metrics"
+	"github.com/sluice-limiter/sluice/server/resp"
+	"github.com/sluice-limiter/sluice/store"
 )
 
 // App is a server. Make one with New, let it work with Run.
@@ -30,15 +34,23 @@ type App struct {
 	notify  notifier
 
 	engine  *engine.Engine
+	store   store.Store // of the budgets that the fleet shares
 	metrics *metrics.Metrics
 	audit   *audit.Log
+	tracer  trace.Tracer // nil: there are no spans
+	keys    keyText
 	rules   rules
 
-	listener, admin net.Listener // admin may be nil
-	doors           []opened     // beside the API
-	certificate     *certificate // nil without TLS
-	inFlight        *sluice.Concurrency
+	listener, admin net.Listener                 // admin may be nil
+	doors           []opened                     // beside the API
+	resp            *resp.Door                   // one of them; nil if it is not open
+	gateway         *gateway.Gateway             // another; nil if it is not open
+	certificate     *certificate                 // nil without TLS
+	places          *api.Places                  // in flight
+
+	gatewayCertificate *certificate // nil without TLS there
 	handler         atomic.Pointer[http.Handler] // replaced when tokens change
+	forwardAuth     http.Handler                 // answers proxies, beside the API
 	replaced        chan struct{}                // closed when it is; guarded by rules.changing
 
 	closers  []closer // what has to be ended, in the order in which it was begun
@@ -65,11 +77,12 @@ var _ api.Backend = (*App)(nil)
 func New(ctx context.Context, sources config.Sources, loaded *config.Loaded, logger *slog.Logger) (*App, error) {
 	a := &App{
 		config: loaded.Config, sources: sources, secret: loaded.Secret, logger: logger,
-		notify:   newNotifier(sources.Env),
-		metrics:  metrics.New(Build()),
-		inFlight: sluice.NewConcurrency(int64(loaded.Config.Limits.InFlight)),
-		done:     make(chan struct{}),
+		notify:  newNotifier(sources.Env),
+		metrics: metrics.New(Build()),
+		keys:    newKeyText(loaded.Config.Log.Keys, loaded.Secret),
+		done:    make(chan struct{}),
 	}
+	a.places = api.NewPlaces(int64(loaded.Config.Limits.InFlight), a.metrics.Shed)
 	a.stopped, a.stop = context.WithCancel(context.Background())
 	if err := a.open(ctx, loaded); err != nil {
 		a.end(ctx)
@@ -80,19 +93,23 @@ func New(ctx context.Context, sources config.Sources, loaded *config.Loaded, log
 
 // open starts all parts, the lowest first.
 func (a *App) open(ctx context.Context, loaded *config.Loaded) (err error) {
-	warnOfMemory(a.logger, int64(a.config.Memory))
+	warnOfMemory(a.logger, int64(a.config.Memory)+2*int64(a.config.InstanceMemory))
 	if a.audit, err = audit.Open(a.config.Audit, a.logger); err != nil {
+		return err
+	}
+	if err := a.openTracing(ctx); err != nil {
 		return err
 	}
 	store, instance, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
+	a.store = store
 	if err := a.openEngine(loaded, store, instance); err != nil {
 		return err
 	}
 	a.metrics.Conditions(loaded.Conditions)
-	a.metrics.InFlight(a.inFlight.InFlight, a.inFlight.Limit)
+	a.metrics.InFlight(a.places.Taken, a.places.Limit)
 	a.first(loaded)
 	return a.openDoors()
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -36,9 +37,8 @@ func TestWithoutConfiguration(t *testing.T) {
 		`sluice_requests_in_flight_limit`:        `sluice_requests_in_flight_limit 4096`,
 		`sluice_shadow_all`:                      `sluice_shadow_all 0`,
 		`sluice_connections`:                     `sluice_connections 1`,
-		`sluice_connections_limit`:               `sluice_connections_limit 16384`,
 		`sluice_rules`:                           `sluice_rules 3`,
-		`sluice_memory_keys`:                     `sluice_memory_keys 2`,
+		`sluice_memory_keys`:                     `sluice_memory_keys{store="cluster"} 2`,
 	} {
 		if got := r.metric(name); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -159,14 +159,17 @@ func (r *running) half() (finish func() (status string)) {
 	}
 }
 
-func (r *running) inFlight(n string) func() bool {
-	return func() bool { return r.metric("sluice_requests_in_flight") == "sluice_requests_in_flight "+n }
+// connected waits until there are so many connections, that of the test included.
+func (r *running) connected(n int) {
+	r.t.Helper()
+	want := fmt.Sprintf("sluice_connections %d", n)
+	eventually(r.t, want, func() bool { return r.metric("sluice_connections") == want })
 }
 
 func TestRequestsUnderWayAreFinished(t *testing.T) {
 	r := start(t, config.Sources{})
 	finish := r.half()
-	eventually(t, "one in flight", r.inFlight("1"))
+	r.connected(2)
 	r.http.CloseIdleConnections()
 	ended := make(chan error)
 	go func() { ended <- r.stop() }()
@@ -193,7 +196,7 @@ func TestRequestsAreCutOffInTheEnd(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- r.Run(ctx) }()
 	finish := r.half()
-	eventually(t, "one in flight", r.inFlight("1"))
+	r.connected(2)
 	r.http.CloseIdleConnections()
 	cancel()
 	if err := <-ended; !errors.Is(err, app.ErrCutOff) {
@@ -204,8 +207,15 @@ func TestRequestsAreCutOffInTheEnd(t *testing.T) {
 
 func TestTooManyAreShed(t *testing.T) {
 	r := start(t, config.Sources{Flags: map[string]string{"limits.in_flight": "2"}})
-	first, second := r.half(), r.half()
-	eventually(t, "two in flight", r.inFlight("2"))
+	slow := []func() string{r.half(), r.half(), r.half()} // who sends slowly takes no place
+	r.connected(4)
+	if response, _ := r.do("POST", "/v1/check", `{"path":"/"}`); response.StatusCode != 200 {
+		t.Errorf("beside slow bodies: %d", response.StatusCode)
+	}
+	leave := r.Occupy(2)
+	if got := r.metric("sluice_requests_in_flight"); got != "sluice_requests_in_flight 2" {
+		t.Error(got)
+	}
 	response, body := r.do("POST", "/v1/check", `{"path":"/"}`)
 	if response.StatusCode != 503 || response.Header.Get("Retry-After") != "1" || response.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, `{"type":"urn:sluice:problem:overloaded","title":"Service Unavailable","status":503`) {
 		t.Errorf("%d %v %s", response.StatusCode, response.Header, body)
@@ -216,52 +226,14 @@ func TestTooManyAreShed(t *testing.T) {
 	if got := r.metric("sluice_shed_requests_total"); got != "sluice_shed_requests_total 1" {
 		t.Error(got)
 	}
-	for _, finish := range []func() string{first, second} {
+	leave()
+	for _, finish := range slow {
 		if got := finish(); got != "HTTP/1.1 200 OK" {
 			t.Error(got)
 		}
 	}
-	if response, _ := r.do("POST", "/v1/check", `{"path":"/"}`); response.StatusCode != 200 {
-		t.Errorf("after it: %d", response.StatusCode)
-	}
-}
-
-func TestConnectionsAreLimited(t *testing.T) {
-	r := start(t, config.Sources{Flags: map[string]string{"limits.connections": "1"}})
-	if got := r.Server().IdleTimeout; got != 30*time.Second {
-		t.Errorf("who asks nothing keeps a place for %v", got)
-	}
-	c, err := net.Dial("tcp", r.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	answers := bufio.NewReader(c)
-	ask := func(c net.Conn, answers *bufio.Reader) {
-		t.Helper()
-		if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
-		if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "200") {
-			t.Fatal(line, err)
-		}
-	}
-	ask(c, answers)
-	second, err := net.Dial("tcp", r.Addr().String()) // it waits in the system's queue
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer second.Close()
-	if _, err := io.WriteString(second, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	_ = second.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
-	if n, err := second.Read(make([]byte, 1)); err == nil {
-		t.Fatalf("a second connection was answered: %d", n)
-	}
-	_ = second.SetReadDeadline(time.Now().Add(20 * time.Second))
-	_ = c.Close()
-	if line, err := bufio.NewReader(second).ReadString('\n'); err != nil || !strings.Contains(line, "200") {
-		t.Error(line, err)
+	if got := r.metric("sluice_requests_in_flight"); got != "sluice_requests_in_flight 0" {
+		t.Error(got)
 	}
 }
 

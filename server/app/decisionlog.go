@@ -2,38 +2,22 @@ package app
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"log/slog"
-	mathrand "math/rand/v2"
+	"math/rand/v2"
 
 	"github.com/sluice-limiter/sluice/engine"
-	"github.com/sluice-limiter/sluice/server/config"
 )
 
 // decisionLog writes a share of all decisions to the log.
 type decisionLog struct {
 	logger *slog.Logger
 	share  float64
-	keys   string // config.KeysHashed, KeysPlain or KeysHidden
-	secret []byte
-}
-
-// newDecisionLog needs no secret: then hashes tell keys apart within one life of the
-// process.
-func newDecisionLog(logger *slog.Logger, share float64, keys string, secret []byte) *decisionLog {
-	if secret == nil {
-		secret = make([]byte, 32)
-		_, _ = rand.Read(secret) // it never fails
-	}
-	return &decisionLog{logger: logger, share: share, keys: keys, secret: secret}
+	keys   keyText
 }
 
 // Observe implements engine.Observer.
 func (l *decisionLog) Observe(e *engine.Event) {
-	if l.share < 1 && mathrand.Float64() >= l.share {
+	if l.share < 1 && rand.Float64() >= l.share {
 		return
 	}
 	ctx := context.Background()
@@ -54,8 +38,10 @@ func (l *decisionLog) Observe(e *engine.Event) {
 	}
 	if out := bound(e); out != nil {
 		attrs = append(attrs, slog.Int64("cost", out.Cost))
-		if l.keys != config.KeysHidden && out.Key != "" {
-			attrs = append(attrs, slog.String("key", l.key(out.Key)))
+		if out.Key != "" {
+			if key := l.keys.text(out.Key); key != "" {
+				attrs = append(attrs, slog.String("key", key))
+			}
 		}
 	}
 	if d.Shadow {
@@ -78,14 +64,4 @@ func bound(e *engine.Event) *engine.Outcome {
 		return &e.Outcomes[0]
 	}
 	return nil
-}
-
-// key returns a key as it is shown.
-func (l *decisionLog) key(key string) string {
-	if l.keys == config.KeysPlain {
-		return key
-	}
-	h := hmac.New(sha256.New, l.secret)
-	_, _ = h.Write([]byte(key))
-	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -19,5 +19,25 @@ func NewCertificate(cert, key string, logger *slog.Logger) (Certificate, error) 
 // Get returns the pair that holds at this time.
 func (c Certificate) Get(now time.Time) *tls.Certificate { return c.c.get(now) }
 
+// PercentFor returns how much garbage there may be.
+func PercentFor(alive uint64) int { return percentFor(alive) }
+
+// Occupy takes places in flight until the function is called.
+func (a *App) Occupy(n int) (leave func()) {
+	for range n {
+		a.places.Enter()
+	}
+	return func() {
+		for range n {
+			a.places.Leave()
+		}
+	}
+}
+
+// Connections returns how many there may be.
+func Connections(wanted int, descriptors int64, logger *slog.Logger) int {
+	return connections(wanted, descriptors, logger)
+}
+
 // Server returns what answers for the API.
 func (a *App) Server() *http.Server { return a.server() }

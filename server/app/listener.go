@@ -1,42 +1,89 @@
 package app
 
 import (
+	"container/list"
+	"context"
+	"crypto/tls"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
 )
 
-// limitListener accepts at most n connections at a time; more wait in the queue of the
-// system, where they cost this process nothing.
-func limitListener(l net.Listener, n int) *limited {
-	return &limited{Listener: l, places: make(chan struct{}, n), closed: make(chan struct{})}
-}
-
+// limited is a listener with so many places for connections. Who comes when all are
+// taken gets the place of the oldest connection that has not shown yet that it may ask:
+// one that sends nothing, or slowly, or has no token. If there is none, it waits, and
+// all after it in the queue of the system, where they cost this process nothing.
 type limited struct {
 	net.Listener
-	places chan struct{}
-	open   atomic.Int64 // connections; a place is taken before there is one
-	closed chan struct{}
-	once   sync.Once
+	places  int
+	dropped atomic.Int64  // connections that had to give way
+	left    chan struct{} // says that a place may be free
+	closed  chan struct{}
+	once    sync.Once
+
+	mu        sync.Mutex // guards all below, and the elements of the connections
+	taken     int
+	strangers list.List // of *conn that have not shown that they may ask, oldest first
 }
 
-// Accept waits for a place, then for a connection.
+func limitListener(l net.Listener, places int) *limited {
+	return &limited{Listener: l, places: places, left: make(chan struct{}, 1), closed: make(chan struct{})}
+}
+
+// Accept waits for a connection, then for a place. Nobody else may call it meanwhile.
 func (l *limited) Accept() (net.Conn, error) {
-	select {
-	case l.places <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
+	accepted, err := l.Listener.Accept()
 	if err != nil {
-		<-l.places
 		return nil, err
 	}
-	l.open.Add(1)
-	return &place{Conn: c, leave: func() {
-		l.open.Add(-1)
-		<-l.places
-	}}, nil
+	for {
+		if c := l.enter(accepted); c != nil {
+			return c, nil
+		}
+		if l.drop() {
+			continue
+		}
+		select {
+		case <-l.left:
+		case <-l.closed:
+			_ = accepted.Close()
+			return nil, net.ErrClosed
+		}
+	}
+}
+
+// enter gives a connection a place, nil if there is none.
+func (l *limited) enter(accepted net.Conn) *conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.taken == l.places {
+		return nil
+	}
+	l.taken++
+	c := &conn{Conn: accepted, listener: l}
+	c.stranger = l.strangers.PushBack(c)
+	return c
+}
+
+// drop closes the oldest stranger, and reports whether there was one.
+func (l *limited) drop() bool {
+	l.mu.Lock()
+	oldest := l.strangers.Front()
+	l.mu.Unlock()
+	if oldest == nil {
+		return false
+	}
+	l.dropped.Add(1)
+	_ = oldest.Value.(*conn).Close()
+	return true
+}
+
+// open returns how many connections there are.
+func (l *limited) open() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int64(l.taken)
 }
 
 // Close ends Accept, wherever it waits.
@@ -45,15 +92,57 @@ func (l *limited) Close() error {
 	return l.Listener.Close()
 }
 
-// place is a connection that has a place.
-type place struct {
+// conn is a connection that has a place.
+type conn struct {
 	net.Conn
-	once  sync.Once
-	leave func()
+	listener *limited
+	known    atomic.Bool // it may ask
+	stranger *list.Element
+	once     sync.Once
 }
 
 // Close gives the place back.
-func (p *place) Close() error {
-	defer p.once.Do(p.leave)
-	return p.Conn.Close()
+func (c *conn) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(func() {
+		l := c.listener
+		l.mu.Lock()
+		l.strangers.Remove(c.stranger)
+		l.taken--
+		l.mu.Unlock()
+		select {
+		case l.left <- struct{}{}:
+		default: // it has been said
+		}
+	})
+	return err
+}
+
+// keep says that this connection may ask: it has its place for as long as it is open.
+func (c *conn) keep() {
+	if c.known.Swap(true) {
+		return
+	}
+	l := c.listener
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.strangers.Remove(c.stranger)
+}
+
+// connKey is where the context of a request has its *conn.
+type connKey struct{}
+
+// withConn is what an http.Server needs for keep.
+func withConn(ctx context.Context, given net.Conn) context.Context {
+	if t, ok := given.(*tls.Conn); ok {
+		given = t.NetConn()
+	}
+	return context.WithValue(ctx, connKey{}, given)
+}
+
+// keepConn keeps the connection of a request that may ask.
+func keepConn(r *http.Request) {
+	if c, ok := r.Context().Value(connKey{}).(*conn); ok && !c.known.Load() {
+		c.keep()
+	}
 }

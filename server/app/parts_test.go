@@ -174,10 +174,13 @@ func TestSampledDecisionLog(t *testing.T) {
 func TestMemoryLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(300 << 20)
 	defer debug.SetMemoryLimit(before)
-	for memory, warns := range map[string]bool{"100MiB": false, "256MiB": true} {
-		r := start(t, config.Sources{Flags: map[string]string{"memory": memory}})
-		if got := strings.Contains(r.log.String(), "GOMEMLIMIT=300MiB"); got != warns {
-			t.Errorf("memory %s: warned %v", memory, got)
+	for _, tt := range []struct {
+		memory, instance string
+		warns            bool
+	}{{"100MiB", "25MiB", false}, {"100MiB", "26MiB", true}, {"256MiB", "1MiB", true}} {
+		r := start(t, config.Sources{Flags: map[string]string{"memory": tt.memory, "instance_memory": tt.instance}})
+		if got := strings.Contains(r.log.String(), "GOMEMLIMIT=300MiB"); got != tt.warns {
+			t.Errorf("memory %s and %s: warned %v", tt.memory, tt.instance, got)
 		}
 	}
 }

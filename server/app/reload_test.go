@@ -301,7 +301,7 @@ func TestFailedReloadShowsNoLines(t *testing.T) {
 func TestReloadKeepsTokensOfAPublicAddress(t *testing.T) {
 	const token = "the-only-token-of-all"
 	env := func(name string) (string, bool) { return token, name == "TOKENS" }
-	f := newFile(t, "server: {listen: ':0', tokens: {env: TOKENS}}\nrules: [{name: a, limits: [1/s]}]\n")
+	f := newFile(t, "server: {listen: ':0', tls: {off: true}, tokens: {env: TOKENS}}\nrules: [{name: a, limits: [1/s]}]\n")
 	s := config.Sources{Path: f.path, Env: env, Flags: map[string]string{}}
 	loaded, err := s.Load()
 	if err != nil {

@@ -22,8 +22,9 @@ import (
 
 // rules are what is in force, and from where.
 type rules struct {
-	changing sync.Mutex // one change at a time
-	failed   bool       // the last one did not succeed; guarded by changing
+	changing sync.Mutex       // one change at a time; guards the next two
+	failed   bool             // the last reload did not succeed
+	previous *rulefile.Result // what was in force before, for Rollback; nil at first
 
 	mu     sync.Mutex // guards all below
 	loaded *config.Loaded
@@ -73,7 +74,8 @@ func hashOf(c rule.Config) string {
 func (a *App) first(loaded *config.Loaded) {
 	v := a.versionOf(loaded)
 	a.rules.set(loaded, v)
-	a.metrics.Reloaded(v.Hash, v.Loaded)
+	a.metrics.InForce(v.Hash)
+	a.metrics.Reloaded(v.Loaded)
 	a.audit.Add(audit.Entry{Time: v.Loaded, Source: "start", Action: "load", Lines: []string{count(len(loaded.Rules.Config.Rules)) + " from " + v.Source}, Hash: v.Hash})
 	a.warn(loaded.Rules.Warnings)
 	if a.config.ShadowAll {
@@ -109,8 +111,12 @@ func (a *App) Reload(ctx context.Context, source string) (api.Change, error) {
 	}
 	before, from := a.rules.current()
 	loaded, err := a.sources.Again(before, a.Addr().String())
+	var routed []string
 	if err == nil {
 		err = a.engine.Swap(loaded.Rules.Set)
+	}
+	if err == nil {
+		routed, err = a.applyGateway(&before.Gateway, &loaded.Gateway)
 	}
 	if err != nil {
 		a.rules.failed = true
@@ -119,17 +125,45 @@ func (a *App) Reload(ctx context.Context, source string) (api.Change, error) {
 		a.logger.Error("rules not reloaded, those in force stay", "source", source, "error", told(err))
 		return api.Change{Before: from, After: from}, err
 	}
-	return a.putInForce(loaded, source), nil
+	change := a.putInForce(loaded, source, "reload", routed...)
+	a.metrics.Reloaded(change.After.Loaded)
+	a.rules.failed = false
+	return change, nil
+}
+
+// Rollback puts the rules in force again that were before the last change. Tokens and
+// settings stay, and so does the file: the next reload puts that in force. A second one
+// undoes the first.
+func (a *App) Rollback(ctx context.Context, source string) (api.Change, error) {
+	a.rules.changing.Lock()
+	defer a.rules.changing.Unlock()
+	if err := errors.Join(ctx.Err(), a.Ready()); err != nil {
+		return api.Change{}, err
+	}
+	if a.rules.previous == nil {
+		return api.Change{}, api.ErrNoPrevious
+	}
+	before, _ := a.rules.current()
+	loaded := *before
+	loaded.Rules = a.rules.previous
+	if err := a.engine.Swap(loaded.Rules.Set); err != nil {
+		return api.Change{}, err
+	}
+	return a.putInForce(&loaded, source, "rollback"), nil
 }
 
 // putInForce makes known what the engine goes by already.
-func (a *App) putInForce(loaded *config.Loaded, source string) api.Change {
+func (a *App) putInForce(loaded *config.Loaded, source, action string, more ...string) api.Change {
 	before, from := a.rules.current()
 	to := a.versionOf(loaded)
 	lines := append(audit.Diff(before.Rules.Config, loaded.Rules.Config), settingsDiff(&before.Config, &loaded.Config)...)
+	lines = append(lines, more...)
 	a.metrics.Decisions.Keep(loaded.Rules.Set)
-	a.metrics.Reloaded(to.Hash, to.Loaded)
+	a.metrics.InForce(to.Hash)
 	a.rules.set(loaded, to)
+	if from.Hash != to.Hash {
+		a.rules.previous = before.Rules
+	}
 	if before.Config.Tokens != loaded.Config.Tokens || !slices.Equal(before.Tokens, loaded.Tokens) {
 		a.setHandler(loaded.Tokens)
 		lines = append(lines, "server.tokens changed")
@@ -137,31 +171,29 @@ func (a *App) putInForce(loaded *config.Loaded, source string) api.Change {
 	// Nothing changed: as when the watcher tells of what somebody has put in force a moment
 	// before. That a mistake is gone is worth an entry.
 	if len(lines) > 0 || a.rules.failed {
-		a.audit.Add(audit.Entry{Time: to.Loaded, Source: source, Action: "reload", Lines: lines, Hash: to.Hash})
-		a.logger.Info("rules reloaded", "source", source, "hash", to.Hash, "changes", lines)
+		a.audit.Add(audit.Entry{Time: to.Loaded, Source: source, Action: action, Lines: lines, Hash: to.Hash})
+		a.logger.Info("rules changed", "action", action, "source", source, "hash", to.Hash, "changes", lines)
 		a.warn(loaded.Rules.Warnings)
 	} else if source != fromFile {
 		a.logger.Info("rules read again, nothing changed", "source", source)
 	}
-	a.rules.failed = false
 	return api.Change{Before: from, After: to, Lines: lines}
 }
 
 // fromFile is the source of changes that the watcher saw.
 const fromFile = "file"
 
-// settingsDiff names settings that were changed and need a restart: all but tokens. The
-// URL of Redis may differ in its password alone, and is not shown.
+// settingsDiff names settings that were changed and need a restart: all but tokens. A URL
+// may differ in its password alone, and is not shown.
 func settingsDiff(before, after *config.Config) []string {
 	var lines []string
 	for _, s := range config.Settings() {
-		was, is := s.Text(before), s.Text(after)
 		switch {
-		case strings.HasPrefix(s.Name, "tokens."):
-		case s.Name == "redis" && before.Redis != after.Redis:
-			lines = append(lines, "server.redis changed: restart to apply it")
-		case was != is:
-			lines = append(lines, fmt.Sprintf("server.%s %s → %s: restart to apply it", s.Name, quoted(was), quoted(is)))
+		case strings.HasPrefix(s.Name, "tokens."), s.Same(before, after):
+		case s.IsURL():
+			lines = append(lines, "server."+s.Name+" changed: restart to apply it")
+		default:
+			lines = append(lines, fmt.Sprintf("server.%s %s → %s: restart to apply it", s.Name, quoted(s.Text(before)), quoted(s.Text(after))))
 		}
 	}
 	return lines

@@ -24,17 +24,26 @@ func (a *App) openDoors() (err error) {
 	if a.listener, err = a.listen("listen", a.config.Listen); err != nil {
 		return err
 	}
-	limited := limitListener(a.listener, a.config.Limits.Connections)
+	limited := limitListener(a.listener, connections(a.config.Limits.Connections, descriptors(), a.logger))
 	a.listener = limited
-	a.metrics.Connections(limited.open.Load, int64(a.config.Limits.Connections))
+	a.metrics.Connections(limited.open, limited.dropped.Load, int64(limited.places))
 	if a.config.Admin != "" {
 		if a.admin, err = a.listen("admin", a.config.Admin); err != nil {
 			return err
 		}
 	}
+	if a.forwardAuth, err = a.newForwardAuth(); err != nil {
+		return fmt.Errorf("server.forward_auth.trusted: %w", err)
+	}
 	loaded, _ := a.rules.current()
 	a.setHandler(loaded.Tokens)
-	return nil // a further door is opened here, by a.addDoor
+	if err := a.openRESP(loaded.Tokens); err != nil {
+		return err
+	}
+	if err := a.openRLS(); err != nil {
+		return err
+	}
+	return a.openGateway(loaded.Gateway) // a further door is opened here, by a.addDoor
 }
 
 func (a *App) listen(setting, address string) (net.Listener, error) {
@@ -55,20 +64,31 @@ func (a *App) listen(setting, address string) (net.Listener, error) {
 // the old ones end.
 func (a *App) setHandler(tokens []string) {
 	done := make(chan struct{})
-	hashes := make([][sha256.Size]byte, 0, len(tokens))
-	for _, t := range tokens {
-		hashes = append(hashes, api.HashToken(t))
+	hashes := hashTokens(tokens)
+	options := api.Options{
+		Tokens: hashes, Metrics: a.Metrics(), MaxBody: int64(a.config.Limits.Body), Logger: a.logger, Done: done, Tracer: a.tracer,
+		Places: a.places, Authorized: keepConn,
 	}
-	options := api.Options{Tokens: hashes, Metrics: a.Metrics(), MaxBody: int64(a.config.Limits.Body), Logger: a.logger, Done: done}
 	if a.config.Redis != "" {
 		options.Parallel = parallel
 	}
-	h := api.New(a, options)
+	h := a.withEnvoy(api.New(a, options))
 	a.handler.Store(&h)
+	if a.resp != nil {
+		a.resp.SetTokens(hashes)
+	}
 	if a.replaced != nil {
 		close(a.replaced)
 	}
 	a.replaced = done
+}
+
+func hashTokens(tokens []string) [][sha256.Size]byte {
+	hashes := make([][sha256.Size]byte, 0, len(tokens))
+	for _, t := range tokens {
+		hashes = append(hashes, api.HashToken(t))
+	}
+	return hashes
 }
 
 // parallel is how many requests of a batch wait for Redis at the same time: enough to
@@ -89,7 +109,7 @@ const idle = 30 * time.Second
 // server is what answers for the API.
 func (a *App) server() *http.Server {
 	s := api.NewServer(a.guard())
-	s.IdleTimeout = idle
+	s.IdleTimeout, s.ConnContext = idle, withConn
 	return s
 }
 

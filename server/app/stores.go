@@ -20,7 +20,7 @@ import (
 // openStore returns where budgets are kept, and which of how many instances this is.
 func (a *App) openStore(ctx context.Context) (store.Store, split.Instance, error) {
 	memory := memstore.New(memstore.MaxBytes(int64(a.config.Memory)), memstore.WithLogger(a.logger))
-	a.metrics.Memory(memory.Stats)
+	a.metrics.Memory(metrics.StoreCluster, int64(a.config.Memory), memory.Stats)
 	if a.config.Redis == "" {
 		alone := split.Fixed{Rank: 0, Live: a.config.Split.Assume}
 		a.metrics.Instances(alone)
@@ -30,6 +30,7 @@ func (a *App) openStore(ctx context.Context) (store.Store, split.Instance, error
 	if err != nil {
 		return nil, nil, err
 	}
+	a.metrics.Denials(shared.Stats)
 	member, err := a.join(ctx, shared)
 	if err != nil {
 		return nil, nil, err
@@ -67,7 +68,7 @@ func (a *App) openRedis(ctx context.Context) (*redisstore.Store, error) {
 	if a.config.Keys.Hash {
 		opts = append(opts, redisstore.HashKeys(a.secret))
 	}
-	return redisstore.New(a.metrics.Scripter(line, now), opts...)
+	return redisstore.New(a.metrics.Scripter(a.traceRedis(line), now), opts...)
 }
 
 // join tells the other instances that this one is there.
@@ -99,15 +100,16 @@ func (a *App) openLeases(shared *redisstore.Store) (store.Store, error) {
 
 // openEngine starts the engine with the first rules.
 func (a *App) openEngine(loaded *config.Loaded, s store.Store, instance split.Instance) (err error) {
-	opts := []engine.Option{engine.WithInstance(instance), engine.WithObserver(a.metrics.Decisions), engine.WithLogger(a.logger)}
+	opts := []engine.Option{engine.WithInstance(instance), engine.WithObserver(a.metrics.Decisions), engine.WithLogger(a.logger), engine.MaxMemory(int64(a.config.InstanceMemory))}
 	if share := a.config.Log.Decisions; share > 0 {
-		opts = append(opts, engine.WithObserver(newDecisionLog(a.logger, share, a.config.Log.Keys, a.secret)))
+		opts = append(opts, engine.WithObserver(&decisionLog{a.logger, share, a.keys}))
 	}
 	if a.engine, err = engine.New(loaded.Rules.Set, s, opts...); err != nil {
 		return fmt.Errorf("rules: %w", err)
 	}
 	a.onEnd("engine", func(context.Context) error { return a.engine.Close() })
 	a.metrics.Engine(a.engine)
+	a.metrics.Memory(metrics.StoreInstance, 2*int64(a.config.InstanceMemory), a.engine.Memory) // scopes instance and split
 	return nil
 }
 

@@ -14,7 +14,7 @@ import (
 // Diff says in words what changes from one rule set to another, one line for each
 // field: "rule login: limit 5/m → 10/m". A field that is left out and one that is set
 // to its default are the same. It is empty if nothing changes. Values of headers and
-// keys are never shown: many are secrets.
+// attributes, keys and conditions are never shown: they may be secrets, or hold some.
 func Diff(before, after rule.Config) []string {
 	var lines []string
 	say := func(what string) { lines = append(lines, what) }
@@ -128,8 +128,12 @@ func diffFields(before, after any, prefix string, say func(string)) {
 			diffFields(was.Interface(), is.Interface(), prefix+name+".", say)
 			continue
 		}
-		if name == "headers" {
-			diffHeaders(was.Interface().(map[string]string), is.Interface().(map[string]string), prefix+name, say)
+		if values, ok := is.Interface().(map[string]string); ok {
+			diffValues(was.Interface().(map[string]string), values, prefix+name, say)
+			continue
+		}
+		if name == "when" {
+			say(prefix + name + ": " + turned(was.String(), is.String()))
 			continue
 		}
 		from, to := show(open(was.Interface())), show(open(is.Interface()))

@@ -78,7 +78,8 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// Headers and keys may be secrets: the lines tell that they changed, not what they are.
+// Headers, attributes, keys and texts in conditions may be secrets: the lines tell that they
+// changed, not what they are.
 func TestDiffShowsNoSecrets(t *testing.T) {
 	with := func(fields string) string { return strings.Replace(login, `"key"`, fields+`,"key"`, 1) }
 	headers := strings.Replace(login, `"paths"`, `"headers":{"X-Gone":"secret-0","X-Same":"secret-1"},"paths"`, 1)
@@ -91,6 +92,18 @@ func TestDiffShowsNoSecrets(t *testing.T) {
 			"match.headers", headers,
 			strings.NewReplacer("X-Gone", "X-New", "secret-1", "secret-2").Replace(headers),
 			[]string{"rule login: match.headers X-Gone: removed", "rule login: match.headers X-New: added", "rule login: match.headers X-Same: value changed"},
+		},
+		{
+			"match.attributes", login, strings.Replace(login, `"paths"`, `"attributes":{"plan":"secret-4"},"paths"`, 1),
+			[]string{"rule login: match.attributes plan: added"},
+		},
+		{
+			"match.when", login, strings.Replace(login, `"paths"`, `"when":"header('X') == 'secret-5'","paths"`, 1),
+			[]string{"rule login: match.when: added"},
+		},
+		{
+			"another condition", strings.Replace(login, `"paths"`, `"when":"user == 'secret-5'","paths"`, 1), strings.Replace(login, `"paths"`, `"when":"user == 'secret-6'","paths"`, 1),
+			[]string{"rule login: match.when: changed"},
 		},
 		{
 			"skip.headers", login, with(`"skip":{"headers":{"X-Internal":"secret-3"}}`),

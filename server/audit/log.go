@@ -7,9 +7,12 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
+
+	"github.com/sluice-limiter/sluice"
 )
 
-// Size is how many entries a Log remembers.
+// Size is how many entries a Log remembers: so many about rules, and so many about budgets.
 const Size = 1000
 
 // backlog is how many entries a subscriber may be behind before it misses some.
@@ -20,19 +23,20 @@ const backlog = 64
 type Log struct {
 	logger *slog.Logger
 	path   string // of the file; empty means none
+	pace   *sluice.Limiter
+	left   atomic.Int64 // entries about budgets that were too many
 
-	mu     sync.Mutex // guards all below, and the order of lines in the file
-	ring   []Entry
-	next   int // where the next entry goes
-	subs   map[chan Entry]struct{}
-	closed bool
+	mu             sync.Mutex // guards all below, and the order of lines in the file
+	rules, budgets ring
+	subs           map[chan Entry]struct{}
+	closed         bool
 }
 
 // Open returns a log. If path is not empty, entries are also appended to that file as
 // lines of JSON; Open makes it if it is not there, and fails if it cannot be written.
 // What cannot be written later is reported to logger and still remembered.
 func Open(path string, logger *slog.Logger) (*Log, error) {
-	l := &Log{logger: logger, path: path, subs: map[chan Entry]struct{}{}}
+	l := &Log{logger: logger, path: path, pace: sluice.NewLimiter(pace), subs: map[chan Entry]struct{}{}}
 	if path != "" {
 		if err := l.append(nil); err != nil {
 			return nil, fmt.Errorf("audit file: %w", err)
@@ -43,7 +47,9 @@ func Open(path string, logger *slog.Logger) (*Log, error) {
 
 // Add writes an entry to the file, remembers it, and tells subscribers. It never waits
 // for one of them.
-func (l *Log) Add(e Entry) {
+func (l *Log) Add(e Entry) { l.add(&l.rules, e) }
+
+func (l *Log) add(to *ring, e Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.path != "" {
@@ -55,12 +61,7 @@ func (l *Log) Add(e Entry) {
 			l.logger.Error("audit entry could not be written", "file", l.path, "error", err)
 		}
 	}
-	if len(l.ring) < Size {
-		l.ring = append(l.ring, e)
-	} else {
-		l.ring[l.next] = e
-	}
-	l.next = (l.next + 1) % Size
+	to.add(e)
 	for c := range l.subs {
 		select {
 		case c <- e:
@@ -90,14 +91,20 @@ func (l *Log) append(line []byte) error {
 func (l *Log) Last(n int) []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n <= 0 || n > len(l.ring) {
-		n = len(l.ring)
+	if all := len(l.rules.entries) + len(l.budgets.entries); n <= 0 || n > all {
+		n = all
 	}
 	last := make([]Entry, 0, n)
-	for i := range n {
-		e := l.ring[(l.next-1-i+2*Size)%Size]
-		e.Lines = slices.Clone(e.Lines)
-		last = append(last, e)
+	for i, j := 0, 0; i+j < n; {
+		e, ok := l.rules.back(i)
+		if other, there := l.budgets.back(j); !ok || there && other.Time.After(e.Time) {
+			e = other
+			j++
+		} else {
+			i++
+		}
+		last = append(last, *e)
+		last[len(last)-1].Lines = slices.Clone(e.Lines)
 	}
 	return last
 }

@@ -8,12 +8,23 @@ import (
 	"github.com/sluice-limiter/sluice/rule"
 )
 
-// The lines of a diff go to logs, files and streams of events. A header that is matched
-// may hold a shared secret, and a key may be somebody's API key: of these the lines tell
-// that they changed, never what they are.
+// The lines of a diff go to logs, files and streams of events. A header or attribute that
+// is matched may hold a shared secret, so may a text in a condition, and a key may be
+// somebody's API key: of these the lines tell that they changed, never what they are.
 
-// diffHeaders compares headers by name.
-func diffHeaders(before, after map[string]string, field string, say func(string)) {
+// turned says what happened to a text that is not shown.
+func turned(before, after string) string {
+	switch {
+	case before == "":
+		return "added"
+	case after == "":
+		return "removed"
+	}
+	return "changed"
+}
+
+// diffValues compares headers or attributes by name.
+func diffValues(before, after map[string]string, field string, say func(string)) {
 	names := maps.Clone(after)
 	if names == nil {
 		names = map[string]string{}

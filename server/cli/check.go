@@ -25,14 +25,13 @@ type asker struct {
 	*remote
 	config string
 	given  func() bool // whether config was
-	json   bool
+	json   *bool
 }
 
 func askerFlags(c *cobra.Command, t Terminal) *asker {
-	a := &asker{remote: serverFlags(c, t)}
+	a := &asker{remote: serverFlags(c, t), json: jsonFlag(c)}
 	c.Flags().StringVar(&a.config, "config", "", "decide by this rule file or folder, with fresh budgets, instead of asking a server")
 	a.given = func() bool { return c.Flags().Changed("config") }
-	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
 	return a
 }
 
@@ -55,7 +54,7 @@ func newCheck(t Terminal) *cobra.Command {
 			return err
 		}
 		if !d.Allowed {
-			return &codeError{code: exitDenied}
+			return &codeError{code: exitNo}
 		}
 		return nil
 	}
@@ -83,7 +82,7 @@ func newExplain(t Terminal) *cobra.Command {
 }
 
 func (a *asker) print(w io.Writer, v any, words func(io.Writer)) error {
-	if a.json {
+	if *a.json {
 		return printJSON(w, v)
 	}
 	words(w)
@@ -155,6 +154,9 @@ func parseRequest(args []string) (rulefile.TestRequest, error) {
 	r, err := rulefile.ParseRequest(strings.Join(words, " "))
 	if err != nil {
 		return r, usage(err)
+	}
+	if r.Path == "" {
+		return r, usage(fmt.Errorf("%q has no path: write POST /login", strings.Join(args, " ")))
 	}
 	return r, nil
 }

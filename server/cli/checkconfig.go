@@ -11,7 +11,7 @@ import (
 )
 
 func newCheckConfig(t Terminal) *cobra.Command {
-	var test, asJSON bool
+	var test bool
 	c := &cobra.Command{
 		Use:   "check-config FILE|FOLDER",
 		Short: "Find what is wrong with rules and settings",
@@ -24,14 +24,14 @@ machine. The exit code is 2 if anything is wrong.`,
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().BoolVar(&test, "test", false, "run the tests of the files as well")
-	c.Flags().BoolVar(&asJSON, "json", false, "print problems, and how tests went, as JSON")
+	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if args[0] == "" {
 			return usage(errNoPath)
 		}
 		loaded, absent, err := config.Sources{Path: args[0], Env: environment(t)}.Examine()
-		if asJSON {
-			return reportJSON(c, loaded, err, test)
+		if *asJSON {
+			return reportJSON(c, loaded, absent, err, test)
 		}
 		if err != nil {
 			return usage(err)
@@ -82,7 +82,8 @@ func runTests(c *cobra.Command, loaded *rulefile.Result) error {
 type report struct {
 	Rules    int                `json:"rules"`
 	Problems []rulefile.Problem `json:"problems"`
-	Tests    []testReport       `json:"tests,omitempty"` // with --test
+	Absent   []string           `json:"absent,omitempty"` // secrets that are not on this machine, and were not checked
+	Tests    []testReport       `json:"tests,omitempty"`  // with --test
 }
 
 // testReport is how one test went.
@@ -94,8 +95,8 @@ type testReport struct {
 	Failures []rulefile.Problem `json:"failures,omitempty"`
 }
 
-func reportJSON(c *cobra.Command, loaded *config.Loaded, err error, test bool) error {
-	r := report{Problems: []rulefile.Problem{}}
+func reportJSON(c *cobra.Command, loaded *config.Loaded, absent []string, err error, test bool) error {
+	r := report{Problems: []rulefile.Problem{}, Absent: absent}
 	wrong := err != nil
 	var problems rulefile.Problems
 	switch {

@@ -12,13 +12,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit codes, as the help texts tell them.
+// Exit codes, as exitHelp tells them.
 const (
 	exitOK     = 0
 	exitFailed = 1 // it could not be done
 	exitUsage  = 2 // a wrong flag, argument or setting
-	exitDenied = 3 // check: the request is refused
+	exitNo     = 3 // the answer is no: refused (check), or something would change (rules diff)
 )
+
+// exitHelp ends the help of every command.
+const exitHelp = `
+Exit codes: 0 done, 1 failed, 2 wrong flag, argument, setting or rule file, 3 the answer
+is no: refused (check), or something would change (rules diff).
+`
 
 // Terminal is what a program gets from its caller.
 type Terminal struct {
@@ -54,31 +60,25 @@ func Run(ctx context.Context, t Terminal) int {
 	root.SetIn(t.In)
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
-	err := root.ExecuteContext(ctx)
+	began := false // what cobra complains of before is a mistake of whoever typed it
+	root.PersistentPreRun = func(*cobra.Command, []string) { began = true }
+	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
 	var coded *codeError
 	if !errors.As(err, &coded) {
 		coded = &codeError{exitFailed, err}
-		if isUsage(err) {
-			coded.code = exitUsage
+		if !began {
+			what, suggestions, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+			hinted := fmt.Sprintf("%s (see %s --help)\n%s", what, command.CommandPath(), suggestions)
+			coded = &codeError{exitUsage, errors.New(strings.TrimSpace(hinted))}
 		}
 	}
 	if coded.cause != nil {
 		fmt.Fprintln(t.Err, "sluice:", coded.cause)
 	}
 	return coded.code
-}
-
-// isUsage tells cobra's own complaints, which have no type.
-func isUsage(err error) bool {
-	for _, part := range []string{"unknown command", "unknown flag", "unknown shorthand", "flag needs an argument", "arg(s)", "invalid argument"} {
-		if strings.Contains(err.Error(), part) {
-			return true
-		}
-	}
-	return false
 }
 
 func newRoot(t Terminal) *cobra.Command {
@@ -92,16 +92,15 @@ ask it, or try a rule file without one.`,
   sluice serve --config rules.yaml              start with your own, reloaded when they change
   sluice check-config --test rules.yaml         find mistakes, run the file's own tests
   sluice explain --config rules.yaml POST /login ip=192.0.2.1
-  sluice check POST /login ip=192.0.2.1         ask the server on this machine
-
-Exit codes: 0 done, 1 failed, 2 wrong flag, argument or file, 3 refused (check).`,
+  sluice check POST /login ip=192.0.2.1         ask the server on this machine`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w (see %s --help)", err, c.CommandPath()))
 	})
-	root.AddCommand(newServe(t), newCheck(t), newExplain(t), newCheckConfig(t), newRules(t), newReset(t),
-		newShadowAll(t), newTop(t), newHealth(t), newDemo(t), newVersion())
+	root.AddCommand(newServe(t), newGateway(t), newCheck(t), newExplain(t), newCheckConfig(t), newRules(t), newReset(t),
+		newShadowAll(t), newTop(t), newHealth(t), newDemo(t), newReplay(t), newImport(), newSchema(), newVersion())
 	return root
 }

@@ -2,9 +2,15 @@ package cli_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"os/signal"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs what a person would type. In a script, $ADDRESS is free, and "ready"
-// waits until a server listens there.
+// waits until a server listens there; for "exits" and "json" see below.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -37,8 +43,47 @@ func TestScripts(t *testing.T) {
 			env.Setenv("SLUICE_SERVER", "http://"+l.Addr().String())
 			return l.Close()
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"ready": ready},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"ready": ready, "exits": exits, "json": isJSON},
 	})
+}
+
+// exits runs a program and checks its exit code: exits 3 sluice check GET /
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		code = failed.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// isJSON checks that all of stdout is one JSON value, and a field of it: json rules.0.name login
+func isJSON(ts *testscript.TestScript, _ bool, args []string) {
+	var v any
+	if err := json.Unmarshal([]byte(ts.ReadFile("stdout")), &v); err != nil {
+		ts.Fatalf("%v", err)
+	}
+	for _, name := range strings.Split(args[0], ".") {
+		switch here := v.(type) {
+		case map[string]any:
+			v = here[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(here) {
+				ts.Fatalf("a list of %d has no %s", len(here), name)
+			}
+			v = here[i]
+		default:
+			ts.Fatalf("%v has no %s", v, name)
+		}
+	}
+	if got := fmt.Sprint(v); got != args[1] {
+		ts.Fatalf("%s is %s, want %s", args[0], got, args[1])
+	}
 }
 
 func ready(ts *testscript.TestScript, _ bool, _ []string) {

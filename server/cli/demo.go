@@ -21,7 +21,8 @@ func newDemo(t Terminal) *cobra.Command {
 		Long: `Demo starts a server with sample rules in this process and sends it the traffic of
 a hundred clients, some of them too eager. Nothing else is needed, and nothing
 leaves this machine. It runs until Ctrl-C, or for --for.`,
-		Args: cobra.NoArgs,
+		Example: "  sluice demo\n  sluice demo --rate 1000 --for 1m",
+		Args:    cobra.NoArgs,
 	}
 	listen := c.Flags().String("listen", "127.0.0.1:8080", "address; port 0 takes a free one")
 	length := c.Flags().Duration("for", 0, "how long; 0 means until Ctrl-C")

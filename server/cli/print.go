@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -69,6 +70,9 @@ func printLimits(w io.Writer, limits []api.LimitExplanation) {
 	}
 	_ = table.Flush() // what cannot be written is not seen by anybody
 }
+
+// count writes a number for people.
+func count(n int64) string { return strconv.FormatInt(n, 10) }
 
 // columns prints rows as a table. The first row is its head.
 func columns(w io.Writer, rows [][]string) {

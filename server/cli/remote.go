@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sluice-limiter/sluice/server/api"
 )
 
 // remote is a server that commands ask.
@@ -52,6 +54,8 @@ type problem struct {
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
 	Hint   string `json:"hint"`
+
+	Problems []api.RuleProblem `json:"problems"` // of a rule file
 }
 
 // ask sends body, if it is not nil, as JSON, and reads the answer.
@@ -65,7 +69,7 @@ func (r *remote) ask(ctx context.Context, method, path string, body, answer any)
 		sent = bytes.NewReader(text)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(r.url, "/")+path, sent)
-	if err != nil {
+	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
 		return usage(fmt.Errorf("--server %q is no address: write http://127.0.0.1:8080", r.url))
 	}
 	req.Header.Set("Content-Type", "application/json")
@@ -84,7 +88,7 @@ func (r *remote) ask(ctx context.Context, method, path string, body, answer any)
 	if res.StatusCode/100 != 2 {
 		return refused(res.StatusCode, text)
 	}
-	if answer == nil {
+	if res.StatusCode == http.StatusNoContent {
 		return nil
 	}
 	return json.Unmarshal(text, answer)
@@ -104,7 +108,11 @@ func refused(status int, text []byte) error {
 	if status == http.StatusUnauthorized {
 		parts = append(parts, "set SLUICE_TOKEN")
 	}
-	return errors.New(p.Title + ": " + strings.Join(parts, "; "))
+	lines := []string{p.Title + ": " + strings.Join(parts, "; ")}
+	for _, wrong := range p.Problems {
+		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", wrong.File, wrong.Line, wrong.Column, wrong.Reason))
+	}
+	return errors.New(strings.Join(lines, "\n"))
 }
 
 // printJSON is what --json prints.

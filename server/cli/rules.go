@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,74 +15,89 @@ import (
 
 func newRules(t Terminal) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "rules",
-		Short:   "Show the rules of a running server",
-		Example: "  sluice rules list\n  sluice rules show login\n  sluice rules diff rules.yaml",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		Use:   "rules",
+		Short: "Show the rules of a running server, and change which are in force",
+		Example: `  sluice rules list
+  sluice rules show login
+  sluice rules diff rules.yaml      before a deploy
+  sluice rules reload               after one, if the server does not see the file change
+  sluice rules rollback             if it did harm`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newRulesList(t), newRulesShow(t), newRulesDiff(t))
+	c.AddCommand(newRulesList(t), newRulesShow(t), newRulesDiff(t), newRulesReload(t), newRulesRollback(t))
 	return c
 }
 
 func newRulesList(t Terminal) *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List the rules with their limits", Args: cobra.NoArgs}
-	server := serverFlags(c, t)
-	asJSON := c.Flags().Bool("json", false, "print JSON")
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		var rules api.Rules
-		if err := server.ask(c.Context(), "GET", "/v1/rules", nil, &rules); err != nil {
-			return err
-		}
-		if *asJSON {
-			return printJSON(c.OutOrStdout(), rules)
-		}
-		rows := [][]string{{"RULE", "MODE", "KEY", "LIMITS"}}
-		for _, r := range rules.Rules {
-			mode := string(r.Mode)
-			if mode == "" {
-				mode = string(rule.Enforce)
-			}
-			if rules.ShadowAll {
-				mode = "shadow (all)"
-			}
-			rows = append(rows, []string{r.Name, mode, strings.Join(r.Key, ", "), limitTexts(r.Limits)})
-		}
-		columns(c.OutOrStdout(), rows)
-		return nil
+	c := &cobra.Command{
+		Use: "list", Short: "List the rules with their limits", Args: cobra.NoArgs,
+		Example: "  sluice rules list\n  sluice rules list --json | jq -r '.rules[].name'",
 	}
-	return c
+	return asking(t, c, always("GET", "/v1/rules"), func(w io.Writer, rules api.Rules) error {
+		rows := [][]string{{"RULE", "MODE", "KEY", "LIMITS"}}
+		for i := range rules.Rules {
+			rows = append(rows, ruleRow(&rules.Rules[i], rules.ShadowAll))
+		}
+		columns(w, rows)
+		return nil
+	})
 }
 
-func limitTexts(limits []rule.Limit) string {
-	texts := make([]string, len(limits))
-	for i, l := range limits {
-		texts[i] = l.Limit.String()
+// ruleRow is a rule in short.
+func ruleRow(r *rule.Rule, shadowAll bool) []string {
+	mode := string(r.Mode)
+	if mode == "" {
+		mode = string(rule.Enforce)
 	}
-	return strings.Join(texts, ", ")
+	if shadowAll {
+		mode = "shadow (all)"
+	}
+	limits := make([]string, len(r.Limits))
+	for i, l := range r.Limits {
+		limits[i] = l.Limit.String()
+	}
+	return []string{r.Name, mode, strings.Join(r.Key, ", "), strings.Join(limits, ", ")}
 }
 
 func newRulesShow(t Terminal) *cobra.Command {
-	c := &cobra.Command{Use: "show NAME", Short: "Show one rule and its counts, as JSON", Args: cobra.ExactArgs(1)}
-	server := serverFlags(c, t)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		var detail api.RuleDetail
-		if err := server.ask(c.Context(), "GET", "/v1/rules/"+url.PathEscape(args[0]), nil, &detail); err != nil {
-			return err
-		}
-		return printJSON(c.OutOrStdout(), detail)
+	c := &cobra.Command{
+		Use: "show NAME", Short: "Show one rule and its counts", Args: cobra.ExactArgs(1),
+		Long:    "Show prints one rule in short and what it has counted; with --json all of it.",
+		Example: "  sluice rules show login\n  sluice rules show --json login | jq .rule.match",
 	}
-	return c
+	return asking(t, c, func(args []string) (call, error) {
+		return call{method: "GET", path: "/v1/rules/" + url.PathEscape(args[0])}, nil
+	}, func(w io.Writer, d api.RuleDetail) error {
+		columns(w, [][]string{{"RULE", "MODE", "KEY", "LIMITS"}, ruleRow(&d.Rule, false)})
+		fmt.Fprintln(w)
+		s := &d.Stats
+		columns(w, [][]string{
+			{"REQUESTS", "ALLOWED", "REFUSED", "SHADOW", "CANDIDATE", "UNDECIDED", "DEGRADED", "OFFERED", "ADMITTED"},
+			{
+				count(s.Requests), count(s.Allowed), count(s.Denied), count(s.ShadowDenied), count(s.CandidateDenied),
+				count(s.Undecided), count(s.Degraded), count(s.CostOffered), count(s.CostAdmitted),
+			},
+		})
+		return nil
+	})
+}
+
+// changes is what rules diff --json prints.
+type changes struct {
+	Changes []string `json:"changes"`
 }
 
 func newRulesDiff(t Terminal) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "diff FILE|FOLDER",
-		Short: "Tell what would change if the server loaded these rules",
-		Long:  "Diff tells in words what would change if the server loaded these rules. The exit\ncode is 1 if anything would.",
-		Args:  cobra.ExactArgs(1),
+		Use:     "diff FILE|FOLDER",
+		Short:   "Tell what would change if the server loaded these rules",
+		Long:    "Diff tells in words what would change if the server loaded these rules. The exit\ncode is 3 if anything would.",
+		Example: "  sluice rules diff rules.yaml",
+		Args:    cobra.ExactArgs(1),
 	}
 	server := serverFlags(c, t)
+	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		loaded, err := load(args[0])
 		if err != nil {
@@ -94,86 +108,48 @@ func newRulesDiff(t Terminal) *cobra.Command {
 			return err
 		}
 		before := rule.Config{Default: running.Default, Paths: running.Paths, Rules: running.Rules}
-		lines := audit.Diff(before, loaded.Config)
-		for _, line := range lines {
-			fmt.Fprintln(c.OutOrStdout(), line)
-		}
-		if len(lines) > 0 {
-			return &codeError{code: exitFailed}
-		}
-		fmt.Fprintln(c.OutOrStdout(), "nothing would change")
-		return nil
-	}
-	return c
-}
-
-func newReset(t Terminal) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "reset [METHOD] PATH [ip=… user=… header:NAME=…]",
-		Short: "Forget what a request's keys have spent",
-		Long:  "Reset forgets what was spent by the keys that this request has under all rules that\nit matches: for a customer who was locked out.\n\n" + requestHelp,
-		Args:  cobra.MinimumNArgs(1),
-	}
-	server := serverFlags(c, t)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		r, err := parseRequest(args)
-		if err != nil {
-			return err
-		}
-		if err := server.ask(c.Context(), "POST", "/v1/reset", wireRequest(r), nil); err != nil {
-			return err
-		}
-		fmt.Fprintln(c.OutOrStdout(), "done")
-		return nil
-	}
-	return c
-}
-
-func newShadowAll(t Terminal) *cobra.Command {
-	c := &cobra.Command{
-		Use:       "shadow-all on|off",
-		Short:     "Turn every rule to shadow, so that nothing is refused, or back",
-		Example:   "  sluice shadow-all on      in an incident: decide and count, refuse nobody\n  sluice shadow-all off",
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
-		ValidArgs: []string{"on", "off"},
-	}
-	server := serverFlags(c, t)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		var state api.ShadowAll
-		if err := server.ask(c.Context(), "PUT", "/v1/shadow-all", api.ShadowAll{On: args[0] == "on"}, &state); err != nil {
-			return err
-		}
-		if state.On {
-			fmt.Fprintln(c.OutOrStdout(), "every rule is shadow now: nothing is refused by a limit")
+		found := append([]string{}, audit.Diff(before, loaded.Config)...)
+		if *asJSON {
+			err = printJSON(c.OutOrStdout(), changes{found})
 		} else {
-			fmt.Fprintln(c.OutOrStdout(), "rules are enforced as they say")
+			err = printChanges(c.OutOrStdout(), found, "nothing would change")
 		}
-		return nil
+		if err == nil && len(found) > 0 {
+			return &codeError{code: exitNo}
+		}
+		return err
 	}
 	return c
 }
 
-func newHealth(t Terminal) *cobra.Command {
+func newRulesReload(t Terminal) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "health",
-		Short: "Tell whether the server can decide requests",
-		Long:  "Health asks the server whether it is ready. The exit code is 1 if it is not: for the\nhealth check of a container.",
+		Use:   "reload",
+		Short: "Have the server read its rules again, and tell what changed",
+		Long:  "Reload has the server read its rules again, as SIGHUP does, and tells what changed. If\nthe file is wrong, the rules in force stay and the exit code is 1.",
 		Args:  cobra.NoArgs,
 	}
-	server := serverFlags(c, t)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		var state api.Health
-		if err := server.ask(c.Context(), "GET", "/readyz", nil, &state); err != nil {
-			return err
-		}
-		if state.Status == "" {
-			return errors.New("the server says nothing about itself")
-		}
-		fmt.Fprintln(c.OutOrStdout(), state.Status)
-		return nil
-	}
-	return c
+	return asking(t, c, always("POST", "/v1/reload"), printReloaded)
 }
 
-// count writes a number for people.
-func count(n int64) string { return strconv.FormatInt(n, 10) }
+func newRulesRollback(t Terminal) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "rollback",
+		Short: "Put the rules in force again that were before the last change",
+		Long:  "Rollback puts the rules in force again that were before the last change, for one that\ndid harm; a second rollback undoes the first. The file is not touched: correct it too,\nbecause the next reload puts it in force.",
+		Args:  cobra.NoArgs,
+	}
+	return asking(t, c, always("POST", "/v1/rules/rollback"), printReloaded)
+}
+
+func printReloaded(w io.Writer, r api.Reloaded) error {
+	return printChanges(w, r.Changes, "nothing changed")
+}
+
+// printChanges prints lines, or what to say without any.
+func printChanges(w io.Writer, lines []string, none string) error {
+	if len(lines) == 0 {
+		lines = []string{none}
+	}
+	return say(w, strings.Join(lines, "\n"))
+}

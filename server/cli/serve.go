@@ -28,7 +28,9 @@ Every setting can stand in the file, below "server:", in the environment, and in
 flag; a flag beats the environment, which beats the file.`,
 		Example: `  sluice serve
   sluice serve --config rules.yaml --redis redis://127.0.0.1:6379
-  SLUICE_LISTEN=:8080 SLUICE_TOKENS_FILE=/run/secrets/tokens sluice serve --config /etc/sluice`,
+  sluice serve --config rules.yaml --resp 127.0.0.1:6380
+  sluice serve --grpc 127.0.0.1:8081 --envoy-config /etc/ratelimit/config
+  SLUICE_LISTEN=:8080 SLUICE_TLS_OFF=true SLUICE_TOKENS_FILE=/run/secrets/tokens sluice serve --config /etc/sluice`,
 		Args: cobra.NoArgs,
 	}
 	sources := settingFlags(c, t)
@@ -49,7 +51,10 @@ flag; a flag beats the environment, which beats the file.`,
 			scheme = "https"
 		}
 		hello(c.OutOrStdout(), a, scheme, len(loaded.Tokens) > 0)
-		if from.Path == "" {
+		if address := a.DoorAddr("grpc"); address != nil {
+			fmt.Fprintf(c.OutOrStdout(), "Envoy's rate-limit service listens on %s\n\n", address)
+		}
+		if from.Path == "" && loaded.Envoy == nil {
 			fmt.Fprint(c.OutOrStdout(), "These are sample rules. Write your own and start with --config rules.yaml.\n\n")
 		}
 		return reloading(c.Context(), a, hup)
@@ -70,6 +75,8 @@ func settingFlags(c *cobra.Command, t Terminal) func() (config.Sources, error) {
 			c.Flags().Lookup(s.Flag()).NoOptDefVal = "true"
 		}
 	}
+	resp := c.Flags().String("resp", "", "short for --resp-listen")
+	grpc := c.Flags().String("grpc", "", "short for --grpc-listen")
 	return func() (config.Sources, error) {
 		sources := config.Sources{
 			Path:  *path,
@@ -82,6 +89,12 @@ func settingFlags(c *cobra.Command, t Terminal) func() (config.Sources, error) {
 		}
 		if given && sources.Path == "" {
 			return sources, usage(errNoPath)
+		}
+		if c.Flags().Changed("grpc") {
+			sources.Flags["grpc.listen"] = *grpc
+		}
+		if c.Flags().Changed("resp") {
+			sources.Flags["resp.listen"] = *resp
 		}
 		for _, s := range config.Settings() {
 			if c.Flags().Changed(s.Flag()) {

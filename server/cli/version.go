@@ -3,28 +3,33 @@ package cli
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sluice-limiter/sluice/server/app"
 )
 
-func newVersion() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			fmt.Fprintf(c.OutOrStdout(), "sluice %s, %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return nil
-		},
-	}
+// versionReport is what version --json prints.
+type versionReport struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision"` // of the source; "unknown" if it was built without
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
 }
 
-// version is that of the module as it was built.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
-		return "(not released)"
+func newVersion() *cobra.Command {
+	c := &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs}
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		b := app.Build()
+		v := versionReport{b.Version, b.Revision, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+		if *asJSON {
+			return printJSON(c.OutOrStdout(), v)
+		}
+		if v.Version == "(devel)" {
+			v.Version = "(not released)"
+		}
+		return say(c.OutOrStdout(), fmt.Sprintf("sluice %s, %s %s", v.Version, v.Go, v.Platform))
 	}
-	return info.Main.Version
+	return c
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"slices"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -17,8 +17,26 @@ func checkListen(c *Config) (reason, hint string) {
 	if reason, hint = checkAddress(c.Listen); reason != "" {
 		return reason, hint
 	}
-	if !Loopback(c.Listen) && c.Tokens == (Secret{}) {
-		return exposed(c.Listen), "listen on 127.0.0.1, or name a file of tokens with tokens.file (SLUICE_TOKENS_FILE, --tokens-file); this makes one: openssl rand -hex 32"
+	return checkPublic(c.Listen, c)
+}
+
+// checkPublic says what is wrong with an address that asks for the tokens of c: one that
+// others can reach needs some, and TLS so that nobody reads them on the way.
+func checkPublic(address string, c *Config) (reason, hint string) {
+	const (
+		needsTLS = "set tls.cert and tls.key, or, if a proxy in front or a private network keeps others from listening, tls.off (SLUICE_TLS_OFF=true, --tls-off)"
+		tokens   = "listen on 127.0.0.1, or name a file of tokens with tokens.file (SLUICE_TOKENS_FILE, --tokens-file); this makes one: openssl rand -hex 32"
+	)
+	plain := c.TLS.Cert == "" && c.TLS.Key == "" && !c.TLS.Off
+	switch {
+	case Loopback(address):
+		return "", ""
+	case c.Tokens == (Secret{}) && plain:
+		return exposed(address), tokens + ". Then " + needsTLS
+	case c.Tokens == (Secret{}):
+		return exposed(address), tokens
+	case plain:
+		return address + " can be reached from other machines, and there is no TLS: tokens could be read on the way", needsTLS
 	}
 	return "", ""
 }
@@ -78,6 +96,13 @@ func checkCert(c *Config) (reason, hint string) {
 func checkKey(c *Config) (reason, hint string) {
 	if c.TLS.Cert != "" && c.TLS.Key == "" {
 		return "there is a certificate, but no key", "set tls.key too"
+	}
+	return "", ""
+}
+
+func checkNoTLS(c *Config) (reason, hint string) {
+	if c.TLS.Off && c.TLS.Cert != "" {
+		return "there is a certificate, and TLS is off", "keep one of tls.cert and tls.off"
 	}
 	return "", ""
 }
@@ -143,11 +168,13 @@ func number(n, least, most int) (reason, hint string) {
 	return "", ""
 }
 
-func checkMemory(c *Config) (reason, hint string) {
-	if c.Memory < 1<<20 {
-		return fmt.Sprintf("%s is too little", c.Memory), "give it 1MiB or more; about 50 bytes are needed per key"
+func atLeastMemory(get func(*Config) Size) func(*Config) (reason, hint string) {
+	return func(c *Config) (reason, hint string) {
+		if size := get(c); size < 1<<20 {
+			return fmt.Sprintf("%s is too little", size), "give it 1MiB or more; about 50 bytes are needed per key"
+		}
+		return "", ""
 	}
-	return "", ""
 }
 
 func checkBody(c *Config) (reason, hint string) {
@@ -157,9 +184,25 @@ func checkBody(c *Config) (reason, hint string) {
 	return "", ""
 }
 
-func checkShare(c *Config) (reason, hint string) {
-	if !(c.Log.Decisions >= 0 && c.Log.Decisions <= 1) {
-		return fmt.Sprintf("%v is no share", c.Log.Decisions), "it has to be from 0 to 1: 0.01 logs one decision in a hundred"
+func share(name string, get func(*Config) float64) func(*Config) (reason, hint string) {
+	return func(c *Config) (reason, hint string) {
+		if v := get(c); !(v >= 0 && v <= 1) {
+			return fmt.Sprintf("%s cannot be %v", name, v), "it has to be from 0 to 1: 0.01 is one in a hundred"
+		}
+		return "", ""
+	}
+}
+
+func checkTrace(c *Config) (reason, hint string) {
+	if c.Trace.Endpoint == "" {
+		return "", ""
+	}
+	u, err := url.Parse(c.Trace.Endpoint)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return "trace.endpoint is no address of a collector", "write it as http://127.0.0.1:4318/v1/traces"
+	case u.User != nil:
+		return "trace.endpoint holds a password", "put it into the variable OTEL_EXPORTER_OTLP_HEADERS: Authorization=Basic%20…"
 	}
 	return "", ""
 }
@@ -170,14 +213,5 @@ func between(name string, least, most time.Duration, get func(*Config) time.Dura
 			return fmt.Sprintf("%s of %v is out of range", name, d), fmt.Sprintf("it has to be from %v to %v", least, most)
 		}
 		return "", ""
-	}
-}
-
-func oneOf(name string, get func(*Config) string, names ...string) func(*Config) (reason, hint string) {
-	return func(c *Config) (reason, hint string) {
-		if slices.Contains(names, get(c)) {
-			return "", ""
-		}
-		return fmt.Sprintf("%s cannot be %q", name, get(c)), "use one of " + strings.Join(names, ", ")
 	}
 }

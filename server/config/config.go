@@ -28,18 +28,28 @@ type Config struct {
 	Lease    Lease         `json:"lease"`
 	Split    Split         `json:"split"`
 	Memory   Size          `json:"memory"`
+	// InstanceMemory is for each of the scopes instance and split.
+	InstanceMemory Size `json:"instance_memory"`
+
+	ForwardAuth ForwardAuth `json:"forward_auth"`
+	RESP        RESP        `json:"resp"`
+	GRPC        GRPC        `json:"grpc"`
+	Envoy       Envoy       `json:"envoy"`
 
 	Limits    Limits        `json:"limits"`
 	Shutdown  rule.Duration `json:"shutdown"`
 	ShadowAll bool          `json:"shadow_all"`
 	Log       Log           `json:"log"`
+	Trace     Trace         `json:"trace"`
 	Audit     string        `json:"audit"`
 }
 
-// TLS names the files of a certificate and its key.
+// TLS names the files of a certificate and its key, or says that tokens are safe
+// without.
 type TLS struct {
 	Cert string `json:"cert"`
 	Key  string `json:"key"`
+	Off  bool   `json:"off"`
 }
 
 // Secret says where a secret is: it never stands in the configuration itself.
@@ -67,6 +77,11 @@ type Split struct {
 	Hold   rule.Duration `json:"hold"`
 }
 
+// ForwardAuth is about proxies that ask before they let a request pass.
+type ForwardAuth struct {
+	Trusted Networks `json:"trusted"`
+}
+
 // Limits protect the server itself.
 type Limits struct {
 	Body        Size `json:"body"`
@@ -80,6 +95,12 @@ type Log struct {
 	Level     string  `json:"level"`
 	Decisions float64 `json:"decisions"`
 	Keys      string  `json:"keys"`
+}
+
+// Trace is about spans for OpenTelemetry.
+type Trace struct {
+	Endpoint string  `json:"endpoint"`
+	Share    float64 `json:"share"`
 }
 
 // What Log.Keys can be.
@@ -98,8 +119,13 @@ func Defaults() Config {
 		Lease:    Lease{On: true, Age: rule.Duration(lease.DefaultAge)},
 		Split:    Split{Group: "sluice", Assume: 1, Hold: rule.Duration(split.DefaultHold)},
 		Memory:   memstore.DefaultMaxBytes,
-		Limits:   Limits{Body: 1 << 20, InFlight: 4096, Connections: 16384},
-		Shutdown: rule.Duration(15 * time.Second),
-		Log:      Log{Format: "text", Level: "info", Keys: KeysHashed},
+		// Two of these and the one above stay below half of a GOMEMLIMIT of a gigabyte.
+		InstanceMemory: 64 << 20,
+		ForwardAuth:    ForwardAuth{Trusted: Networks{"127.0.0.0/8", "::1"}},
+		Limits:         Limits{Body: 1 << 20, InFlight: 4096, Connections: 16384},
+		RESP:           RESP{Connections: 10_000, Idle: rule.Duration(time.Hour)},
+		Shutdown:       rule.Duration(15 * time.Second),
+		Log:            Log{Format: "text", Level: "info", Keys: KeysHashed},
+		Trace:          Trace{Share: 1},
 	}
 }

@@ -90,6 +90,9 @@ func TestProblemsNameTheirPlace(t *testing.T) {
 		{"not loopback, file", "  log: {level: info}\n  listen: 0.0.0.0:80\n", nil, nil, []string{"rules.yaml:4:11: ", "no tokens", "--tokens-file"}},
 		{"not loopback, variable", "  {}\n", map[string]string{"SLUICE_LISTEN": ":8080"}, nil, []string{"SLUICE_LISTEN: ", "no tokens"}},
 		{"not loopback, flag", "  {}\n", nil, map[string]string{"listen": "example.com:80"}, []string{"--listen: ", "no tokens"}},
+		{"not loopback, no TLS", "  listen: 0.0.0.0:80\n  tokens: {env: T}\n", map[string]string{"T": "0123456789abcdef"}, nil, []string{"rules.yaml:3:11: ", "no TLS", "--tls-off"}},
+		{"nothing at all", "  listen: 0.0.0.0:80\n", nil, nil, []string{"no tokens", "tls.cert"}},
+		{"a certificate that is off", "  tls: {cert: a, key: b, off: true}\n", nil, nil, []string{"rules.yaml:3:31: there is a certificate, and TLS is off"}},
 		{"no address", "  listen: here\n", nil, nil, []string{`rules.yaml:3:11: "here" is no address`, "hint: write host:port"}},
 		{"no port", "  listen: 127.0.0.1:http\n", nil, nil, []string{`"http" is no port`}},
 		{"admin for all", "  admin: 0.0.0.0:6060\n", nil, nil, []string{"rules.yaml:3:10: ", "profiles ask for no token"}},
@@ -109,10 +112,13 @@ func TestProblemsNameTheirPlace(t *testing.T) {
 		{"no tokens there", "  tokens: {env: NONE}\n", nil, nil, []string{"rules.yaml:3:17: variable NONE is empty or not set"}},
 		{"a short token", "  tokens: {env: T}\n", map[string]string{"T": "sh0rt"}, nil, []string{"a token in line 1 has 5 characters"}},
 		{"no file of tokens", "  {}\n", nil, map[string]string{"tokens.file": "/no/such"}, []string{"--tokens-file: ", "/no/such"}},
-		{"share", "  log: {decisions: 2}\n", nil, nil, []string{"rules.yaml:3:20: 2 is no share"}},
+		{"share", "  log: {decisions: 2}\n", nil, nil, []string{"rules.yaml:3:20: log.decisions cannot be 2"}},
 		{"prefix", "  prefix: 'a b'\n", nil, nil, []string{`the prefix "a b" cannot be`}},
 		{"body", "  limits: {body: 1B, connections: 0}\n", nil, nil, []string{"1B is out of range", "0 is out of range"}},
 		{"memory", "  memory: 1KiB\n  split: {assume: 0, group: ''}\n", nil, nil, []string{"1KiB is too little", "0 is out of range", "name of the group"}},
+		{"everybody trusted", "  forward_auth: {trusted: [10.0.0.0/8, 0.0.0.0/0]}\n", nil, nil, []string{"rules.yaml:3:27: 0.0.0.0/0 trusts everybody", "your proxies"}},
+		{"no network", "  {}\n", nil, map[string]string{"forward_auth.trusted": "10.0.0.0/8 proxy"}, []string{`--forward-auth-trusted: proxy "proxy" is no address`}},
+		{"no list", "  forward_auth: {trusted: {a: b}}\n", nil, nil, []string{"rules.yaml:3:", "no list of networks"}},
 		{"same address", "  admin: 127.0.0.1:8080\n", nil, nil, []string{"cannot have the same address"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -140,7 +146,7 @@ func TestSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, err := config.Sources{
-		Path: write(t, "  listen: :8080\n  redis: redis://h\n  keys: {hash: true, secret: {env: S}}\n  tokens: {file: "+file+"}\n"),
+		Path: write(t, "  listen: :8080\n  tls: {off: true}\n  redis: redis://h\n  keys: {hash: true, secret: {env: S}}\n  tokens: {file: "+file+"}\n"),
 		Env:  environment(map[string]string{"S": secret + "\n"}),
 	}.Load()
 	if err != nil {

@@ -19,6 +19,9 @@ func (s Sources) Examine() (l *Loaded, absent []string, err error) {
 	if l.Config, problems = s.resolve(l.Rules); len(problems) > 0 {
 		return nil, nil, problems
 	}
+	if l.Gateway, problems = s.gateway(l.Rules); len(problems) > 0 {
+		return nil, nil, problems
+	}
 	try := func(name string, place Secret, err error) {
 		switch {
 		case err == nil:
@@ -35,7 +38,7 @@ func (s Sources) Examine() (l *Loaded, absent []string, err error) {
 	if len(problems) > 0 {
 		return nil, nil, problems
 	}
-	return l, absent, nil
+	return l, absent, l.addEnvoy(s)
 }
 
 // notHere tells a secret that is elsewhere from one that is wrong.

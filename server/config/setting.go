@@ -4,6 +4,8 @@ import (
 	"encoding"
 	"fmt"
 	"net/url"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,8 +17,9 @@ type Setting struct {
 	Name string // in the file, below "server": tls.cert
 	Help string // one sentence for the operator
 
-	field func(*Config) any // points to it
-	// check says what is wrong with a value that could be read, or nothing.
+	field  func(*Config) any // points to it
+	values []string          // if it is one of few texts
+	// check is for all other faults of a value that could be read; nil: there are none.
 	check func(*Config) (reason, hint string)
 }
 
@@ -36,6 +39,12 @@ func (s *Setting) IsBool() bool {
 	return is
 }
 
+// IsURL reports whether it is an address that may hold a password or a key.
+func (s *Setting) IsURL() bool { return s.Name == "redis" || s.Name == "trace.endpoint" }
+
+// Same reports whether two configurations agree on it.
+func (s *Setting) Same(a, b *Config) bool { return reflect.DeepEqual(s.field(a), s.field(b)) }
+
 // Default returns what holds if it is not set, as text.
 func (s *Setting) Default() string {
 	c := Defaults()
@@ -46,7 +55,7 @@ func (s *Setting) Default() string {
 func (s *Setting) Text(c *Config) string {
 	switch v := s.field(c).(type) {
 	case *string:
-		if s.Name == "redis" {
+		if s.IsURL() {
 			return redacted(*v)
 		}
 		return *v
@@ -88,6 +97,17 @@ func (s *Setting) Set(c *Config, text string) (err error) {
 		return v.UnmarshalText([]byte(text))
 	}
 	return nil
+}
+
+// fault says what is wrong with a value that could be read, or nothing.
+func (s *Setting) fault(c *Config) (reason, hint string) {
+	switch {
+	case s.values != nil && !slices.Contains(s.values, s.Text(c)):
+		return fmt.Sprintf("%s cannot be %q", s.Name, s.Text(c)), "use one of " + strings.Join(s.values, ", ")
+	case s.check != nil:
+		return s.check(c)
+	}
+	return "", ""
 }
 
 // redacted hides the password of a URL, and all of what is none.

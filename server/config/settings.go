@@ -23,7 +23,7 @@ func Lookup(name string) *Setting {
 var settings = []Setting{
 	{
 		Name: "listen", field: func(c *Config) any { return &c.Listen }, check: checkListen,
-		Help: "Address of the API. Other than a loopback address it needs tokens.",
+		Help: "Address of the API. Other than a loopback address it needs tokens, and TLS.",
 	},
 	{
 		Name: "admin", field: func(c *Config) any { return &c.Admin }, check: checkAdmin,
@@ -36,6 +36,10 @@ var settings = []Setting{
 	{
 		Name: "tls.key", field: func(c *Config) any { return &c.TLS.Key }, check: checkKey,
 		Help: "File with the key of the certificate.",
+	},
+	{
+		Name: "tls.off", field: func(c *Config) any { return &c.TLS.Off }, check: checkNoTLS,
+		Help: "Do without TLS on an address that other machines can reach, because a proxy in front has it or the network is private. Tokens go over the wire as they are.",
 	},
 	{
 		Name: "tokens.env", field: func(c *Config) any { return &c.Tokens.Env }, check: checkTokens,
@@ -90,8 +94,64 @@ var settings = []Setting{
 		Help: "After how long without a sign of life an instance counts as dead.",
 	},
 	{
-		Name: "memory", field: func(c *Config) any { return &c.Memory }, check: checkMemory,
+		Name: "memory", field: func(c *Config) any { return &c.Memory }, check: atLeastMemory(func(c *Config) Size { return c.Memory }),
 		Help: "Memory for keys in this process; at the cap those that matter least are forgotten. Keep it below half of GOMEMLIMIT.",
+	},
+	{
+		Name: "instance_memory", field: func(c *Config) any { return &c.InstanceMemory }, check: atLeastMemory(func(c *Config) Size { return c.InstanceMemory }),
+		Help: "The same for keys of limits that are not the fleet's: so much for those of scope instance, and so much for those of scope split.",
+	},
+	{
+		Name: "forward_auth.trusted", field: func(c *Config) any { return &c.ForwardAuth.Trusted }, check: checkTrusted,
+		Help: "Networks from which nginx, Caddy, HAProxy or Traefik may ask at /forward-auth/, which needs no token. What their header fields say of a request is believed.",
+	},
+	{
+		Name: "resp.listen", field: func(c *Config) any { return &c.RESP.Listen }, check: checkRESP,
+		Help: "Address for Redis clients, such as 127.0.0.1:6380; empty: there is none. Other than a loopback address it needs tokens, and TLS. --resp is short for the flag.",
+	},
+	{
+		Name: "resp.connections", field: func(c *Config) any { return &c.RESP.Connections }, check: checkRESPConnections,
+		Help: "How many Redis clients are connected at the same time; more get an error and are disconnected.",
+	},
+	{
+		Name: "resp.idle", field: func(c *Config) any { return &c.RESP.Idle }, check: between("resp.idle", time.Second, 30*24*time.Hour, func(c *Config) time.Duration { return time.Duration(c.RESP.Idle) }),
+		Help: "After how long without a request a Redis client is disconnected.",
+	},
+	{
+		Name: "grpc.listen", field: func(c *Config) any { return &c.GRPC.Listen }, check: checkGRPC,
+		Help: "Address of Envoy's rate-limit service, such as 127.0.0.1:8081, which it has too if only envoy.config is set; empty: there is none. Other than a loopback address it needs grpc.client_ca, tokens and TLS, or grpc.trusted. --grpc is short for the flag.",
+	},
+	{
+		Name: "grpc.client_ca", field: func(c *Config) any { return &c.GRPC.ClientCA }, check: checkClientCA,
+		Help: "File with the certificates, in PEM form, by which those of clients of that service have to be signed. They need no token then. Needs TLS.",
+	},
+	{
+		Name: "grpc.trusted", field: func(c *Config) any { return &c.GRPC.Trusted },
+		Help: "Whoever reaches that service may ask, without token and certificate: only Envoy can reach it.",
+	},
+	{
+		Name: "grpc.headers", field: func(c *Config) any { return &c.GRPC.Headers }, check: checkGRPCHeaders,
+		Help: "Names of the three response header fields in which Envoy tells clients of the tightest limit: RateLimit-Limit,RateLimit-Remaining,RateLimit-Reset. Empty: none.",
+	},
+	{
+		Name: "grpc.metadata", field: func(c *Config) any { return &c.GRPC.Metadata },
+		Help: "Answers of that service have dynamic metadata: the descriptors, and the metadata of those that allow.",
+	},
+	{
+		Name: "envoy.config", field: func(c *Config) any { return &c.Envoy.Config },
+		Help: "File or folder with descriptors in the form of envoyproxy/ratelimit. It is read again when it changes.",
+	},
+	{
+		Name: "envoy.merge", field: func(c *Config) any { return &c.Envoy.Merge },
+		Help: "Several of these files may have the same domain.",
+	},
+	{
+		Name: "envoy.zone", field: func(c *Config) any { return &c.Envoy.Zone }, check: checkZone,
+		Help: "Time zone of the days and months of these limits, such as Europe/Berlin; empty: UTC.",
+	},
+	{
+		Name: "envoy.quota_mode", field: func(c *Config) any { return &c.Envoy.QuotaMode },
+		Help: "All of these descriptors are in quota mode: a request is refused if none of its limits has room.",
 	},
 	{
 		Name: "limits.body", field: func(c *Config) any { return &c.Limits.Body }, check: checkBody,
@@ -99,11 +159,11 @@ var settings = []Setting{
 	},
 	{
 		Name: "limits.in_flight", field: func(c *Config) any { return &c.Limits.InFlight }, check: checkInFlight,
-		Help: "How many requests are worked on at the same time; more get 503 and Retry-After at once.",
+		Help: "How many requests are worked on at the same time, from when their body is there; more get 503 and Retry-After at once.",
 	},
 	{
 		Name: "limits.connections", field: func(c *Config) any { return &c.Limits.Connections }, check: checkConnections,
-		Help: "How many connections are open at the same time; more wait to be accepted.",
+		Help: "How many connections are open at the same time. More take the places of those that have shown no token yet, the oldest first, or wait.",
 	},
 	{
 		Name: "shutdown", field: func(c *Config) any { return &c.Shutdown }, check: between("shutdown", 0, time.Hour, func(c *Config) time.Duration { return time.Duration(c.Shutdown) }),
@@ -114,23 +174,31 @@ var settings = []Setting{
 		Help: "Start with every rule in shadow: all is decided and counted, nobody is refused.",
 	},
 	{
-		Name: "log.format", field: func(c *Config) any { return &c.Log.Format }, check: oneOf("log.format", func(c *Config) string { return c.Log.Format }, "text", "json"),
+		Name: "log.format", field: func(c *Config) any { return &c.Log.Format }, values: []string{"text", "json"},
 		Help: "text or json.",
 	},
 	{
-		Name: "log.level", field: func(c *Config) any { return &c.Log.Level }, check: oneOf("log.level", func(c *Config) string { return c.Log.Level }, "debug", "info", "warn", "error"),
+		Name: "log.level", field: func(c *Config) any { return &c.Log.Level }, values: []string{"debug", "info", "warn", "error"},
 		Help: "debug, info, warn or error.",
 	},
 	{
-		Name: "log.decisions", field: func(c *Config) any { return &c.Log.Decisions }, check: checkShare,
+		Name: "log.decisions", field: func(c *Config) any { return &c.Log.Decisions }, check: share("log.decisions", func(c *Config) float64 { return c.Log.Decisions }),
 		Help: "Share of decisions that are logged, from 0 (none) to 1 (all).",
 	},
 	{
-		Name: "log.keys", field: func(c *Config) any { return &c.Log.Keys }, check: oneOf("log.keys", func(c *Config) string { return c.Log.Keys }, KeysHashed, KeysPlain, KeysHidden),
+		Name: "log.keys", field: func(c *Config) any { return &c.Log.Keys }, values: []string{KeysHashed, KeysPlain, KeysHidden},
 		Help: "How keys stand in the log of decisions: hash, plain or none.",
 	},
 	{
+		Name: "trace.endpoint", field: func(c *Config) any { return &c.Trace.Endpoint }, check: checkTrace,
+		Help: "Where spans go, by OTLP over HTTP: http://127.0.0.1:4318/v1/traces. Empty: there are none.",
+	},
+	{
+		Name: "trace.share", field: func(c *Config) any { return &c.Trace.Share }, check: share("trace.share", func(c *Config) float64 { return c.Trace.Share }),
+		Help: "Share of requests that get a span, from 0 to 1, where the caller has not decided it for the whole trace.",
+	},
+	{
 		Name: "audit", field: func(c *Config) any { return &c.Audit },
-		Help: "File to which every change of the rules is appended as a line of JSON; empty: the last 1,000 are kept in memory only.",
+		Help: "File to which every change of rules and budgets is appended as a line of JSON; empty: the last 1,000 of each are kept in memory only.",
 	},
 }

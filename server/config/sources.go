@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-limiter/sluice/contrib/rulefile"
 	"github.com/sluice-limiter/sluice/rule"
+	"github.com/sluice-limiter/sluice/server/envoy"
 )
 
 // Section is the part of a rule file that holds the settings.
@@ -26,6 +27,9 @@ type Sources struct {
 	Path  string                           // a rule file, or a folder of them; empty means the built-in sample
 	Env   func(name string) (string, bool) // the environment; nil means that it is empty
 	Flags map[string]string                // values of flags that were given, by the name of the setting
+
+	Upstreams     []string // of a gateway, in place of those in the file
+	GatewayListen string   // where it listens; empty: as the file says
 }
 
 // Loaded is what the sources hold.
@@ -35,6 +39,8 @@ type Loaded struct {
 	Tokens     []string             // bearer tokens; none means that nobody is asked for one
 	Secret     []byte               // by which keys are hashed; nil if there is none
 	Conditions *rulefile.Conditions // counts failures of when: expressions
+	Gateway    Gateway              // off if it has no upstreams
+	Envoy      *envoy.Tree          // descriptors, whose rules are among Rules; nil if there are none
 }
 
 // Load reads everything. The error is of type rulefile.Problems: each problem names the
@@ -59,7 +65,7 @@ func (s Sources) Load() (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l, nil
+	return l, l.addEnvoy(s)
 }
 
 // Again reads everything but the secret, which must not change while the server runs:
@@ -78,13 +84,16 @@ func (s Sources) Again(before *Loaded, serving string) (*Loaded, error) {
 		return nil, rulefile.Problems{s.blame(read, placeOf("tokens", l.Config.Tokens), exposed(serving),
 			"another address needs a restart: keep the tokens until then")}
 	}
-	return l, nil
+	return l, l.addEnvoy(s)
 }
 
 // settle fills in settings and tokens.
 func (l *Loaded) settle(s Sources, read *rulefile.Result) error {
 	var problems rulefile.Problems
 	if l.Config, problems = s.resolve(read); len(problems) > 0 {
+		return problems
+	}
+	if l.Gateway, problems = s.gateway(read); len(problems) > 0 {
 		return problems
 	}
 	var err error
@@ -96,7 +105,7 @@ func (l *Loaded) settle(s Sources, read *rulefile.Result) error {
 
 // options says how files are read.
 func options(secret []byte, conditions *rulefile.Conditions) []rulefile.Option {
-	opts := []rulefile.Option{rulefile.Section(Section, Defaults()), rulefile.WithConditions(conditions)}
+	opts := []rulefile.Option{rulefile.Section(Section, Defaults()), rulefile.Section(GatewaySection, GatewayDefaults()), rulefile.WithConditions(conditions)}
 	if secret != nil {
 		opts = append(opts, rulefile.Compile(rule.HashKey(secret)))
 	}
@@ -139,10 +148,7 @@ func (s Sources) resolve(read *rulefile.Result) (Config, rulefile.Problems) {
 	}
 	for i := range settings {
 		setting := &settings[i]
-		if setting.check == nil {
-			continue
-		}
-		if reason, hint := setting.check(&c); reason != "" {
+		if reason, hint := setting.fault(&c); reason != "" {
 			problems = append(problems, s.blame(read, setting.Name, reason, hint))
 		}
 	}

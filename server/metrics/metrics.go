@@ -24,6 +24,8 @@ type Metrics struct {
 	store    storeMetrics
 	reloads  reloadMetrics
 	load     *Load
+	memory   *memories
+	spans    *prometheus.CounterVec
 }
 
 // Build says which program runs.
@@ -43,7 +45,9 @@ func New(b Build) *Metrics {
 			Name: "sluice_shed_requests_total",
 			Help: "Requests to this server that were answered with 503 because too many were in flight.",
 		}),
-		load: NewLoad(),
+		load:   NewLoad(),
+		memory: newMemories(),
+		spans:  spanCounter(),
 	}
 	m.store.init()
 	m.reloads.init()
@@ -53,7 +57,7 @@ func New(b Build) *Metrics {
 		ConstLabels: prometheus.Labels{"version": b.Version, "revision": b.Revision, "goversion": b.GoVersion},
 	})
 	info.Set(1)
-	m.registry.MustRegister(m.Decisions, m.doors, m.shed, m.load, info,
+	m.registry.MustRegister(m.Decisions, m.doors, m.shed, m.load, m.memory, m.spans, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.store.collectors()...)
 	m.registry.MustRegister(m.reloads.collectors()...)

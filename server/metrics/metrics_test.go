@@ -46,15 +46,18 @@ func full(t *testing.T) (*metrics.Metrics, *engine.Engine) {
 		t.Fatal(err)
 	}
 	mem := memstore.New()
-	m.Memory(mem.Stats)
+	m.Memory(metrics.StoreCluster, 100, mem.Stats)
+	m.Memory(metrics.StoreInstance, 200, e.Memory)
+	m.Denials(func() redisstore.Stats { return redisstore.Stats{DenialHits: 9} })
 	m.Breaker(func() failover.Stats { return failover.Stats{Open: true, Opened: 2, Degraded: 3} })
 	m.Instances(split.Fixed{Rank: 0, Live: 4})
 	m.Engine(e)
 	m.Conditions(rulefile.NewConditions())
 	m.InFlight(func() int64 { return 5 }, func() int64 { return 6 })
-	m.Connections(func() int64 { return 7 }, 8)
+	m.Connections(func() int64 { return 7 }, func() int64 { return 3 }, 8)
 	m.Door("http").Observe(0.001)
-	m.Reloaded("h1", time.Unix(1, 0))
+	m.InForce("h1")
+	m.Reloaded(time.Unix(1, 0))
 	m.Load().Sample(time.Unix(0, 0), e.Set(), e.Stats())
 	for range 25 {
 		if _, err := e.Check(context.Background(), engine.Request{User: "ann"}); err != nil {
@@ -154,9 +157,11 @@ sluice_rule_saturation_ratio{rule="b"} 30
 
 func TestReloads(t *testing.T) {
 	m := metrics.New(metrics.Build{})
-	m.Reloaded("h1", time.Unix(10, 0))
+	m.InForce("h1")
+	m.Reloaded(time.Unix(10, 0))
 	m.ReloadFailed()
-	m.Reloaded("h2", time.Unix(20, 500e6))
+	m.InForce("h2")
+	m.Reloaded(time.Unix(20, 500e6))
 	m.ReloadFailed()
 	want := `
 # HELP sluice_reload_last_success 1 if the last attempt to read the rules succeeded.

@@ -35,14 +35,18 @@ func (r *reloadMetrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{r.total, r.success, r.time, r.info}
 }
 
-// Reloaded notes that the rules with this hash are in force since now.
-func (m *Metrics) Reloaded(hash string, now time.Time) {
+// InForce notes which rules are.
+func (m *Metrics) InForce(hash string) {
+	m.reloads.info.Reset()
+	m.reloads.info.WithLabelValues(hash).Set(1)
+}
+
+// Reloaded notes that rules were read with success.
+func (m *Metrics) Reloaded(now time.Time) {
 	r := &m.reloads
 	r.total.WithLabelValues("success").Inc()
 	r.success.Set(1)
 	r.time.Set(float64(now.UnixMilli()) / 1000)
-	r.info.Reset()
-	r.info.WithLabelValues(hash).Set(1)
 }
 
 // ReloadFailed notes that rules could not be read.

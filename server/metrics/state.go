@@ -4,17 +4,13 @@ import (
 	"github.com/sluice-limiter/sluice/contrib/rulefile"
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/store/failover"
-	"github.com/sluice-limiter/sluice/store/memstore"
+	"github.com/sluice-limiter/sluice/store/redisstore"
 	"github.com/sluice-limiter/sluice/store/split"
 )
 
-// Memory tells of the store in this process.
-func (m *Metrics) Memory(stats func() memstore.Stats) {
-	m.gauge("sluice_memory_keys", "Keys that have a place in the memory of this process, idle ones included.", func() float64 { return float64(stats().Keys) })
-	m.gauge("sluice_memory_bytes", "Memory that keys take.", func() float64 { return float64(stats().Bytes) })
-	m.counter("sluice_memory_evicted_keys_total", "Keys that gave way because the memory was full.", func() float64 { return float64(stats().Evicted) })
-	m.counter("sluice_memory_forgotten_keys_total", "Keys that gave way although they were in use: their limits began anew.", func() float64 { return float64(stats().Forgotten) })
-	m.gauge("sluice_memory_reservations", "Reservations that are open.", func() float64 { return float64(stats().Reservations) })
+// Denials tells of the denials that are remembered in front of Redis.
+func (m *Metrics) Denials(stats func() redisstore.Stats) {
+	m.counter("sluice_denial_cache_hits_total", "Calls of the layer redis that a remembered denial answered, so that Redis was not asked.", func() float64 { return float64(stats().DenialHits) })
 }
 
 // Breaker tells of what stands between the engine and Redis.
@@ -44,9 +40,10 @@ func (m *Metrics) Conditions(c *rulefile.Conditions) {
 }
 
 // Connections tells how many clients are connected.
-func (m *Metrics) Connections(open func() int64, limit int64) {
+func (m *Metrics) Connections(open, dropped func() int64, limit int64) {
 	m.gauge("sluice_connections", "Connections of clients that are open, idle ones included.", func() float64 { return float64(open()) })
-	m.gauge("sluice_connections_limit", "How many may be; more wait to be accepted.", func() float64 { return float64(limit) })
+	m.gauge("sluice_connections_limit", "How many may be; more take the places of those without a token, or wait to be accepted.", func() float64 { return float64(limit) })
+	m.counter("sluice_connections_dropped_total", "Connections that had not shown a token and were closed to make room for others.", func() float64 { return float64(dropped()) })
 }
 
 // InFlight tells how busy the server is.

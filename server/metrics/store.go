@@ -17,9 +17,11 @@ type storeMetrics struct {
 	takes    *prometheus.CounterVec
 	duration prometheus.Histogram
 	errors   *prometheus.CounterVec
+	leases   leaseMetrics
 }
 
 func (s *storeMetrics) init() {
+	s.leases.init()
 	s.takes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "sluice_store_takes_total",
 		Help: "Calls of a layer of the store: those that leases may answer (lease), and what goes on to Redis (redis), refills of leases included.",
@@ -39,7 +41,7 @@ func (s *storeMetrics) init() {
 }
 
 func (s *storeMetrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{s.takes, s.duration, s.errors}
+	return append(s.leases.collectors(), s.takes, s.duration, s.errors)
 }
 
 // Layers of the store.
@@ -48,11 +50,11 @@ const (
 	LayerRedis = "redis" // what goes on to Redis
 )
 
-// Store counts the calls of a layer of the store; errors only of the last one.
+// Store counts the calls of a layer of the store; errors and leases only of the last one.
 func (m *Metrics) Store(layer string, s store.Store) store.Store {
 	c := &counted{Store: s, takes: m.store.takes.WithLabelValues(layer)}
 	if layer == LayerRedis {
-		c.errors = m.store.errors
+		c.errors, c.leases = m.store.errors, &m.store.leases
 	}
 	return c
 }
@@ -60,13 +62,18 @@ func (m *Metrics) Store(layer string, s store.Store) store.Store {
 type counted struct {
 	store.Store
 	takes  prometheus.Counter
-	errors *prometheus.CounterVec // may be nil
+	errors *prometheus.CounterVec // nil, as leases is, of all layers but the last
+	leases *leaseMetrics
 }
 
 func (c *counted) Take(ctx context.Context, op store.Op, checks []store.Check) error {
 	c.takes.Inc()
 	err := c.Store.Take(ctx, op, checks)
-	if err != nil && c.errors != nil {
+	switch {
+	case c.errors == nil:
+	case err == nil:
+		c.leases.count(op, checks)
+	default:
 		if kind := kindOf(err); kind != "" {
 			c.errors.WithLabelValues(kind).Inc()
 		}

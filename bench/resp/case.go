@@ -1,0 +1,51 @@
+package resp
+
+import "strconv"
+
+// lineup is a case: commands that are measured together. The first is what the others are
+// compared with.
+type lineup struct {
+	name     string
+	says     string
+	pipeline int
+	keys     int // of how many one is drawn at random; 0: always the same
+	entrants []entrant
+}
+
+// entrant is one command at one of the servers.
+type entrant struct {
+	name    string
+	redis   bool // at redis-server
+	command []string
+
+	rates []float64 // requests per second, of each round
+}
+
+// rules never refuse.
+const rules = `rules:
+  - name: api
+    match: {attributes: {kind: api}}
+    key: [user]
+    limits: [100000000/s]
+`
+
+// lineups are all cases: with and without a pipeline, on one key and on many.
+func lineups() []lineup {
+	var all []lineup
+	for _, pipeline := range []int{1, 16} {
+		p := strconv.Itoa(pipeline)
+		all = append(all,
+			lineup{"resp-one-p" + p, "50 connections, " + p + " requests at a time, one key.", pipeline, 0, entrants("one")},
+			lineup{"resp-100k-p" + p, "50 connections, " + p + " requests at a time, 100,000 keys drawn at random.", pipeline, 100_000, entrants("__rand_int__")})
+	}
+	return all
+}
+
+func entrants(key string) []entrant {
+	return []entrant{
+		{name: "redis-server INCR", redis: true, command: []string{"INCR", "k:" + key}},
+		{name: "sluice CL.THROTTLE", command: []string{"CL.THROTTLE", "a:" + key, "1000000000", "100000000", "1"}},
+		{name: "sluice CL.THROTTLE, denied", command: []string{"CL.THROTTLE", "d:" + key, "0", "1", "1000000"}},
+		{name: "sluice SLUICE.CHECK", command: []string{"SLUICE.CHECK", "api", "user=" + key}},
+	}
+}

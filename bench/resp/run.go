@@ -1,0 +1,118 @@
+package resp
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-limiter/sluice/bench/redis"
+)
+
+// Config says what to run.
+type Config struct {
+	Rounds   int            // measured rounds per case
+	Requests int            // per round of one entrant without a pipeline; with one, five times as many
+	Cases    *regexp.Regexp // nil: all
+	Seed     uint64         // order of the rounds
+	Server   string         // the folder of the server's module
+}
+
+// CaseNames lists the names of all cases.
+func CaseNames() []string {
+	var names []string
+	for _, l := range lineups() {
+		names = append(names, l.name)
+	}
+	return names
+}
+
+// Run runs the cases and prints a table of each.
+func Run(cfg Config, out, progress io.Writer) error {
+	if _, err := exec.LookPath("redis-benchmark"); err != nil {
+		return fmt.Errorf("%w: install Redis (on Debian: apt-get install redis-server)", err)
+	}
+	redisAddress, stop, err := redis.Serve()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	sluice, err := build(cfg.Server)
+	if err != nil {
+		return err
+	}
+	defer sluice.stop()
+	r := rand.New(rand.NewPCG(cfg.Seed, 1))
+	header(cfg, out)
+	for _, l := range lineups() {
+		if cfg.Cases != nil && !cfg.Cases.MatchString(l.name) {
+			continue
+		}
+		fmt.Fprintln(progress, "case:", l.name)
+		if err := l.run(cfg, r, redisAddress, sluice.address); err != nil {
+			return fmt.Errorf("case %s: %w", l.name, err)
+		}
+		l.print(out)
+	}
+	return nil
+}
+
+// run measures the entrants round by round, after one that only warms up.
+func (l *lineup) run(cfg Config, r *rand.Rand, redisAddress, sluiceAddress string) error {
+	order := make([]*entrant, len(l.entrants))
+	for i := range order {
+		order[i] = &l.entrants[i]
+	}
+	n := cfg.Requests
+	if l.pipeline > 1 {
+		n *= 5
+	}
+	for round := range cfg.Rounds + 1 {
+		r.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+		for _, e := range order {
+			address := sluiceAddress
+			if e.redis {
+				address = redisAddress
+			}
+			rate, err := l.measure(e, address, n)
+			if err != nil {
+				return fmt.Errorf("%s: %w", e.name, err)
+			}
+			if round > 0 {
+				e.rates = append(e.rates, rate)
+			}
+		}
+	}
+	return nil
+}
+
+// measure lets redis-benchmark ask, and returns the requests per second.
+func (l *lineup) measure(e *entrant, address string, n int) (float64, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return 0, err
+	}
+	args := []string{"-h", host, "-p", port, "-n", strconv.Itoa(n), "-P", strconv.Itoa(l.pipeline), "--csv"}
+	if l.keys > 0 {
+		args = append(args, "-r", strconv.Itoa(l.keys))
+	}
+	text, err := exec.Command("redis-benchmark", append(args, e.command...)...).Output()
+	if err != nil {
+		return 0, fmt.Errorf("redis-benchmark: %w: %s", err, text)
+	}
+	return parseRate(string(text))
+}
+
+// parseRate reads the second field of the last line: "name","rate",…
+func parseRate(csv string) (float64, error) {
+	lines := strings.Split(strings.TrimSpace(csv), "\n")
+	fields := strings.Split(lines[len(lines)-1], `","`)
+	if len(fields) < 2 {
+		return 0, fmt.Errorf("redis-benchmark says %q", csv)
+	}
+	return strconv.ParseFloat(strings.Trim(fields[1], `"`), 64)
+}

@@ -1,0 +1,71 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+
+	"github.com/sluice-limiter/sluice/server/config"
+	"github.com/sluice-limiter/sluice/server/gateway"
+)
+
+// openGateway opens the door through which requests go on to upstreams, if there is to
+// be one.
+func (a *App) openGateway(c config.Gateway) (err error) {
+	if !c.On() {
+		return nil
+	}
+	var secure *tls.Config
+	if c.TLS.Cert != "" {
+		if a.gatewayCertificate, err = newCertificate(c.TLS.Cert, c.TLS.Key, a.logger); err != nil {
+			return fmt.Errorf("gateway.tls: %w", err)
+		}
+		secure = a.gatewayCertificate.config()
+	}
+	if a.gateway, err = gateway.New(c, gateway.Options{
+		Engine: a.engine, Metrics: gateway.NewMetrics(a.metrics.Registry()), Now: now, Logger: a.logger,
+		TLS: secure, Known: keepConn, ConnContext: withConn,
+	}); err != nil {
+		return err
+	}
+	a.onEnd("gateway", a.gateway.Shutdown)
+	return a.addDoor("gateway", c.Listen, &gatewayDoor{a, c})
+}
+
+// gatewayDoor is a gateway behind a listener with so many places: who sends nothing, or
+// slowly, has to give way.
+type gatewayDoor struct {
+	app      *App
+	settings config.Gateway
+}
+
+// Serve implements door.
+func (d *gatewayDoor) Serve(l net.Listener) error {
+	places := connections(d.settings.Limits.Connections, descriptors(), d.app.logger)
+	return d.app.gateway.Serve(limitListener(l, places))
+}
+
+// Shutdown implements door.
+func (d *gatewayDoor) Shutdown(ctx context.Context) error { return d.app.gateway.Shutdown(ctx) }
+
+// applyGateway puts routes and upstreams in force that were read again, and tells what
+// else has changed and needs a restart.
+func (a *App) applyGateway(before, after *config.Gateway) ([]string, error) {
+	if a.gateway == nil {
+		if after.On() {
+			return []string{"gateway: there is one now: restart to open it"}, nil
+		}
+		return nil, nil
+	}
+	if !after.On() {
+		return []string{"gateway: there is none any more: restart to close it"}, nil
+	}
+	if a.gatewayCertificate != nil {
+		a.gatewayCertificate.reload()
+	}
+	if err := a.gateway.Apply(*after); err != nil {
+		return nil, err
+	}
+	return gatewayDiff(before, after), nil
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-limiter/sluice/accesslog"
+)
+
+// logFlags say how logs are read.
+type logFlags struct {
+	format string
+	fields []string
+	zone   string
+	window int
+}
+
+func (f *logFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.format, "format", "", "of the log, found out if not given: "+strings.Join(accesslog.Names(), ", ")+", or a log_format of nginx with its $variables")
+	c.Flags().StringArrayVar(&f.fields, "field", nil, "which column or JSON field means what, as in ip=client.address; "+strings.Join(accesslog.Meanings(), ", ")+", header:NAME, cookie:NAME, attribute:NAME")
+	c.Flags().StringVar(&f.zone, "zone", "UTC", "time zone of stamps that name none, such as Europe/Berlin")
+	c.Flags().IntVar(&f.window, "window", accesslog.DefaultWindow, "how many lines are held to be sorted by time")
+}
+
+// open makes the log of files. Their names are looked at before anything is read.
+func (f *logFlags) open(names []string, in io.Reader) (*accesslog.Log, error) {
+	o := accesslog.Options{Window: f.window, Zstd: openZstd}
+	var err error
+	if o.Settings, err = f.settings(); err != nil {
+		return nil, usage(err)
+	}
+	if f.format != "" {
+		if o.Format, err = accesslog.Lookup(f.format, o.Settings); err != nil {
+			return nil, usage(err)
+		}
+	}
+	if f.window < 1 {
+		return nil, usage(fmt.Errorf("--window %d: hold one line at least", f.window))
+	}
+	sources, err := logSources(names, in)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return accesslog.New(sources, o), nil
+}
+
+func logSources(names []string, in io.Reader) ([]accesslog.Source, error) {
+	var sources []accesslog.Source
+	for _, name := range names {
+		if name == "-" {
+			sources = append(sources, accesslog.Stream("standard input", in))
+			continue
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, err
+		}
+		if info.IsDir() {
+			return nil, fmt.Errorf("%s is a folder: name its files, as in %s/access.log*", name, strings.TrimSuffix(name, "/"))
+		}
+		sources = append(sources, accesslog.File(name))
+	}
+	return sources, nil
+}
+
+func (f *logFlags) settings() (s accesslog.Settings, err error) {
+	if s.Zone, err = time.LoadLocation(f.zone); err != nil {
+		return s, fmt.Errorf("--zone: %w", err)
+	}
+	s.Fields = map[string]string{}
+	for _, field := range f.fields {
+		meaning, name, ok := strings.Cut(field, "=")
+		if !ok || name == "" {
+			return s, fmt.Errorf("--field %q: write it as meaning=name, such as ip=client.address", field)
+		}
+		s.Fields[meaning] = name
+	}
+	return s, nil
+}
+
+// openZstd unpacks zstd in bounded memory.
+func openZstd(r io.Reader) (io.ReadCloser, error) {
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+	if err != nil {
+		return nil, err
+	}
+	return d.IOReadCloser(), nil
+}

@@ -1,0 +1,187 @@
+package gateway
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/sluice-limiter/sluice"
+	"github.com/sluice-limiter/sluice/engine"
+	"github.com/sluice-limiter/sluice/rule"
+)
+
+// exchange is a request with its answer: what is written goes through it, and the body
+// of the request is read through it. So it is found again wherever the request is, without
+// a context of its own.
+type exchange struct {
+	http.ResponseWriter
+	gateway *Gateway
+	request *http.Request
+	body    io.ReadCloser // as the server has made it
+	began   time.Time
+	peer    netip.Addr // at the other end of the connection
+	client  netip.Addr // as the rules see it
+	trusted bool       // it is one of our proxies
+
+	method, host, path, query, agent, user string // for the log: the request changes on its way
+
+	decided bool // the rules have said something
+	allowed bool
+	shadow  bool
+	reason  sluice.Reason
+	rule    *rule.Compiled // that bound
+
+	status   int
+	sent     int64 // bytes of the answer's body
+	extended time.Duration
+
+	received int64 // bytes of the request's body
+	finished bool  // it was read to its end
+	tooLarge bool
+	tooSlow  bool
+
+	upstream string // server that answered, or was asked last
+	failure  string // what went wrong with it, as a word
+}
+
+// ServeHTTP answers a request. It panics with http.ErrAbortHandler if an answer that has
+// begun cannot be brought to its end, so that the client does not take a part for the whole.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := g.pool.Get().(*exchange)
+	peer := g.peer(r)
+	*x = exchange{
+		ResponseWriter: w, gateway: g, request: r, body: r.Body, began: g.options.Now(), peer: peer, trusted: g.trusts(peer),
+		method: r.Method, host: r.Host, query: r.URL.RawQuery, path: r.URL.EscapedPath(),
+	}
+	x.client = peer
+	if x.trusted {
+		x.client = g.client(r)
+	}
+	hasBody := r.ContentLength != 0
+	if hasBody {
+		x.deadline()
+	}
+	r.Body = x
+	defer x.end(hasBody)
+	g.rules.ServeHTTP(x, r)
+}
+
+// end tells of the exchange when it is over.
+func (x *exchange) end(hasBody bool) {
+	g := x.gateway
+	took := time.Since(x.began)
+	g.options.Metrics.done(x, took)
+	if g.log != nil {
+		x.agent = x.request.UserAgent()
+		g.log.write(x, took)
+	}
+	if !hasBody { // a body may still be read by who sends it on
+		*x = exchange{}
+		g.pool.Put(x)
+	}
+}
+
+// exchangeOf returns the exchange of a request that ServeHTTP got.
+func exchangeOf(r *http.Request) *exchange { return r.Body.(*exchange) }
+
+// decided takes note of what the rules say.
+func decided(r *http.Request, d engine.Decision) {
+	x := exchangeOf(r)
+	x.decided, x.allowed, x.shadow, x.reason, x.rule = true, d.Allowed, d.Shadow, d.Reason, d.Rule
+}
+
+// Unwrap is for http.ResponseController.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (x *exchange) WriteHeader(status int) {
+	if status >= 200 || status == http.StatusSwitchingProtocols {
+		x.status = status
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (x *exchange) Write(p []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	n, err := x.ResponseWriter.Write(p)
+	x.sent += int64(n)
+	return n, err
+}
+
+// errTooLarge and errTooSlow are why a body is not read to its end.
+var (
+	errTooLarge = errors.New("the body is longer than gateway.limits.body")
+	errTooSlow  = errors.New("the body comes slower than gateway.limits.min_rate")
+)
+
+// Read reads the body of the request, as long as that is neither too long nor too slow.
+func (x *exchange) Read(p []byte) (int, error) {
+	if x.finished {
+		return 0, io.EOF
+	}
+	if x.tooLarge {
+		return 0, errTooLarge
+	}
+	n, err := x.body.Read(p)
+	x.received += int64(n)
+	var late net.Error
+	switch {
+	case x.received > int64(x.gateway.config.Limits.Body):
+		x.tooLarge = true
+		return 0, errTooLarge
+	case err == io.EOF:
+		x.finished = true
+		x.setReadDeadline(time.Time{}) // else the server would take the client for gone
+	case errors.As(err, &late) && late.Timeout():
+		x.tooSlow = true
+		return n, errTooSlow
+	case err == nil:
+		x.deadline()
+	}
+	return n, err
+}
+
+// Close does nothing: the server closes the body, and a request that was not sent can be
+// sent to another upstream.
+func (x *exchange) Close() error { return nil }
+
+// deadline gives the body time for its next part: as much as all so far may take.
+func (x *exchange) deadline() {
+	c := &x.gateway.config
+	due := time.Duration(c.Timeouts.Body)
+	if c.Limits.MinRate > 0 {
+		due += time.Duration(float64(x.received) / float64(c.Limits.MinRate) * float64(time.Second))
+	}
+	// Who was quick for a long time may not be silent for just as long.
+	due = min(due, time.Since(x.began)+2*time.Duration(c.Timeouts.Body))
+	x.setReadDeadline(x.began.Add(due))
+}
+
+func (x *exchange) setReadDeadline(t time.Time) {
+	_ = http.NewResponseController(x.ResponseWriter).SetReadDeadline(t) // not every writer has one
+}
+
+// extend gives the client time to take the next part of the answer.
+func (x *exchange) extend() {
+	since := time.Since(x.began)
+	if since-x.extended < extendAfter {
+		return // the last one is good for much longer
+	}
+	x.extended = since
+	_ = http.NewResponseController(x.ResponseWriter).SetWriteDeadline(x.began.Add(since + time.Duration(x.gateway.config.Timeouts.Write)))
+}
+
+// extendAfter is how often the time for writing is looked at.
+const extendAfter = time.Second
+
+// hijack takes the connection over.
+func (x *exchange) hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(x.ResponseWriter).Hijack()
+}

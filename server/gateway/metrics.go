@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics are what a gateway tells Prometheus. What rules decide is counted by the
+// engine's observers, at this door as at all others. No label holds what a client can
+// choose.
+type Metrics struct {
+	requests  *prometheus.CounterVec
+	duration  *prometheus.HistogramVec
+	sent      prometheus.Counter
+	received  prometheus.Counter
+	failures  *prometheus.CounterVec
+	retries   *prometheus.CounterVec
+	inFlight  *prometheus.GaugeVec
+	upServers *prometheus.GaugeVec
+
+	classes [6]prometheus.Counter // of requests, by hundreds
+	times   [6]prometheus.Observer
+}
+
+// NewMetrics returns metrics that are registered at r.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sluice_gateway_requests_total",
+			Help: "Requests of clients, by the class of the status that they got: 2xx, 3xx, 4xx, 5xx; 429 counts as 4xx.",
+		}, []string{"class"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "sluice_gateway_duration_seconds",
+			Help:    "Time from the header of a request to the end of its answer.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"class"}),
+		sent:     prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_gateway_sent_bytes_total", Help: "Bytes of the bodies of answers."}),
+		received: prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_gateway_received_bytes_total", Help: "Bytes of the bodies of requests."}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sluice_gateway_upstream_failures_total",
+			Help: "Requests to servers of an upstream that failed: connect, no_answer, timeout, garbled, cut_off; and those for which there was no server (no_server) or no room (busy).",
+		}, []string{"upstream", "kind"}),
+		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sluice_gateway_upstream_retries_total",
+			Help: "Requests that were sent to a further server after one had failed.",
+		}, []string{"upstream"}),
+		inFlight: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "sluice_gateway_upstream_in_flight",
+			Help: "Requests that an upstream works on, or that wait for their turn.",
+		}, []string{"upstream"}),
+		upServers: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "sluice_gateway_upstream_up",
+			Help: "1 if the server is asked, 0 if it is down.",
+		}, []string{"upstream", "server"}),
+	}
+	r.MustRegister(m.requests, m.duration, m.sent, m.received, m.failures, m.retries, m.inFlight, m.upServers)
+	for i, class := range []string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"} {
+		m.classes[i], m.times[i] = m.requests.WithLabelValues(class), m.duration.WithLabelValues(class)
+	}
+	return m
+}
+
+// done counts an exchange.
+func (m *Metrics) done(x *exchange, took time.Duration) {
+	class := min(x.status/100, 5)
+	m.classes[class].Inc()
+	m.times[class].Observe(took.Seconds())
+	if x.sent > 0 {
+		m.sent.Add(float64(x.sent))
+	}
+	if x.received > 0 {
+		m.received.Add(float64(x.received))
+	}
+}
+
+// upstreamMetrics are those of one group.
+type upstreamMetrics struct {
+	inFlight prometheus.Gauge
+	retries  prometheus.Counter
+	failures *prometheus.CounterVec // by kind
+	leave    func()                 // of a request that is over
+}
+
+func (m *Metrics) upstream(name string) *upstreamMetrics {
+	inFlight := m.inFlight.WithLabelValues(name)
+	return &upstreamMetrics{
+		inFlight, m.retries.WithLabelValues(name),
+		m.failures.MustCurryWith(prometheus.Labels{"upstream": name}), inFlight.Dec,
+	}
+}
+
+func (u *upstreamMetrics) failed(kind string) { u.failures.WithLabelValues(kind).Inc() }

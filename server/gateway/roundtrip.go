@@ -1,0 +1,177 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// roundTrip sends any request, by the transport of the standard library.
+func (s *server) roundTrip(o *outbound, w http.ResponseWriter) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(o.request.Context())
+	watch := newWatchdog(time.Duration(s.timeouts.Idle), cancel)
+	hear := &hearing{to: w}
+	trace := &httptrace.ClientTrace{GotConn: hear.connect, Got1xxResponse: hear.early}
+	res, err := s.transport.RoundTrip(o.outgoing(httptrace.WithClientTrace(ctx, trace), s, watch))
+	hear.end()
+	if err == nil {
+		if rw, ok := res.Body.(io.ReadWriteCloser); ok {
+			watch.stop() // a tunnel has its own
+			res.Body = &tunnelBody{rw, cancel}
+		} else {
+			res.Body = &watched{res.Body, watch, cancel}
+		}
+		return res, nil
+	}
+	watch.stop()
+	late := errors.Is(context.Cause(ctx), errIdle)
+	cancel(nil)
+	switch {
+	case late:
+		return nil, &failure{tooLate, errIdle}
+	case !hear.connected:
+		return nil, &failure{notSent, err}
+	case strings.Contains(err.Error(), "malformed"): // the transport has no better name for it
+		return nil, &failure{garbled, err}
+	}
+	return nil, failed(noAnswer, err)
+}
+
+// outgoing is the request for the transport.
+func (o *outbound) outgoing(ctx context.Context, s *server, watch *watchdog) *http.Request {
+	r := o.request
+	at := &url.URL{Scheme: s.scheme, Host: s.authority, Opaque: o.target}
+	if strings.HasPrefix(o.target, "//") { // Opaque would be taken for a host
+		path, query, found := strings.Cut(o.target, "?")
+		plain, err := url.PathUnescape(path)
+		if err != nil {
+			plain = path // cannot be: the server has read it so
+		}
+		at.Opaque, at.Path, at.RawPath, at.RawQuery, at.ForceQuery = "", plain, path, query, found && query == ""
+	}
+	out := &http.Request{
+		Method: r.Method, URL: at, Host: o.host, Header: r.Header, Trailer: r.Trailer, ContentLength: r.ContentLength,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if o.host == "" {
+		out.Host = s.authority
+	}
+	if r.ContentLength != 0 {
+		out.Body = &upload{o.exchange, watch}
+	}
+	return out.WithContext(ctx)
+}
+
+// upload is the body of a request on its way. Progress of it counts as a sign of life.
+type upload struct {
+	*exchange
+	watch *watchdog
+}
+
+func (u *upload) Read(p []byte) (int, error) {
+	n, err := u.exchange.Read(p)
+	u.watch.alive()
+	return n, err
+}
+
+// hearing is told by the transport, in goroutines of its own, how a request fares.
+type hearing struct {
+	mu        sync.Mutex // guards all below
+	to        http.ResponseWriter
+	over      bool // whatever comes now is too late
+	connected bool
+}
+
+func (h *hearing) connect(httptrace.GotConnInfo) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.connected = true
+}
+
+func (h *hearing) early(code int, header textproto.MIMEHeader) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.over && code != http.StatusContinue { // which our server sends by itself
+		early(h.to, code, http.Header(header))
+	}
+	return nil
+}
+
+func (h *hearing) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over = true
+}
+
+// early passes an answer on that comes before the answer, such as 103.
+func early(w http.ResponseWriter, code int, header http.Header) {
+	h := w.Header()
+	before := maps.Clone(h)
+	maps.Copy(h, header)
+	w.WriteHeader(code)
+	clear(h)
+	maps.Copy(h, before)
+}
+
+var errIdle = errors.New("nothing was sent or received for too long")
+
+// watchdog cancels a request over which nothing moves.
+type watchdog struct {
+	timer   *time.Timer
+	after   time.Duration
+	stopped atomic.Bool
+}
+
+func newWatchdog(after time.Duration, cancel context.CancelCauseFunc) *watchdog {
+	return &watchdog{timer: time.AfterFunc(after, func() { cancel(errIdle) }), after: after}
+}
+
+func (w *watchdog) alive() {
+	if !w.stopped.Load() {
+		w.timer.Reset(w.after)
+	}
+}
+
+func (w *watchdog) stop() {
+	w.stopped.Store(true)
+	w.timer.Stop()
+}
+
+// watched is the body of an answer.
+type watched struct {
+	io.ReadCloser
+	watch  *watchdog
+	cancel context.CancelCauseFunc
+}
+
+func (b *watched) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.watch.alive()
+	return n, err
+}
+
+func (b *watched) Close() error {
+	b.watch.stop()
+	b.cancel(nil)
+	return b.ReadCloser.Close()
+}
+
+// tunnelBody is the connection to a server that has changed the protocol.
+type tunnelBody struct {
+	io.ReadWriteCloser
+	cancel context.CancelCauseFunc
+}
+
+func (b *tunnelBody) Close() error {
+	b.cancel(nil)
+	return b.ReadWriteCloser.Close()
+}

@@ -1,0 +1,143 @@
+package resp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/sluice-limiter/sluice"
+	"github.com/sluice-limiter/sluice/engine"
+	"github.com/sluice-limiter/sluice/server/audit"
+	"github.com/sluice-limiter/sluice/store"
+)
+
+// check answers SLUICE.CHECK rule [name=value ...] [COST n]: it decides, and spends.
+func check(ctx context.Context, d *desk) {
+	if !d.prepare() {
+		return
+	}
+	decision, err := d.door.options.Engine.Check(ctx, d.ask.request)
+	d.decided(&decision, err)
+}
+
+// peek answers SLUICE.PEEK: it decides, and spends nothing.
+func peek(ctx context.Context, d *desk) {
+	if !d.prepare() {
+		return
+	}
+	decision, err := d.door.options.Engine.Peek(ctx, d.ask.request)
+	d.decided(&decision, err)
+}
+
+// reset answers SLUICE.RESET: it forgets what was spent.
+func reset(ctx context.Context, d *desk) {
+	if !d.prepare() {
+		return
+	}
+	err := d.door.options.Engine.Reset(ctx, d.ask.request)
+	if note := d.door.options.Note; note != nil {
+		note("resp from "+d.from, audit.ActionReset, d.ask.request, err)
+	}
+	if err != nil {
+		d.undecided(err)
+		return
+	}
+	d.ok()
+}
+
+// prepare makes a request of the arguments. If it cannot, the client is told why.
+func (d *desk) prepare() bool {
+	problem := d.ask.read(d.args[2:])
+	if problem != "" {
+		d.fail("ERR " + problem)
+		return false
+	}
+	rules := d.door.rules()
+	n := rules.byName[string(d.args[1])]
+	if n == nil {
+		d.fail("ERR no rule is called '" + shown(d.args[1]) + "'")
+		return false
+	}
+	d.ask.complete(n)
+	if problem = d.ask.misses(rules, n); problem != "" {
+		d.fail("ERR rule '" + n.Name + "' does not apply: " + shownAll(problem))
+		return false
+	}
+	return true
+}
+
+// misses tells why the named rule is not for this request: then nothing would be limited
+// by it, though somebody relies on it. Whoever it exempts is none of these cases, nor is a
+// rule that is off, nor a part of the key that is given and empty.
+func (a *asked) misses(rules *rules, n *named) (why string) {
+	rules.set.Match(&a.request, &a.matches)
+	for i := range a.matches.Hits {
+		if a.matches.Hits[i].Rule == n.Compiled {
+			return ""
+		}
+	}
+	reason := rules.set.Explain(&a.request)[n.Index]
+	switch {
+	case reason.Matches, reason.Field == "mode", strings.HasPrefix(reason.Field, "skip."):
+		return ""
+	case reason.Field == "key" && a.blank:
+		return ""
+	}
+	return reason.Why
+}
+
+// fieldsOfDecision is how many fields the answer has.
+const fieldsOfDecision = 10
+
+// decided writes a decision: pairs of name and value, a map in RESP3.
+func (d *desk) decided(decision *engine.Decision, err error) {
+	if err != nil {
+		d.undecided(err)
+		return
+	}
+	ruleName := ""
+	if decision.Rule != nil {
+		ruleName = decision.Rule.Name
+	}
+	d.fields(fieldsOfDecision)
+	d.text("allowed")
+	d.yes(decision.Allowed)
+	d.text("remaining")
+	d.integer(decision.Remaining())
+	d.text("retry_after_ms")
+	d.integer(milliseconds(decision.RetryAfter()))
+	d.text("reset_after_ms")
+	d.integer(milliseconds(decision.ResetAfter()))
+	d.text("wait_ms")
+	d.integer(milliseconds(decision.Wait()))
+	d.text("reason")
+	d.text(decision.Reason.String())
+	d.text("rule")
+	d.text(ruleName)
+	d.text("limit")
+	d.text(decision.LimitName)
+	d.text("shadow")
+	d.yes(decision.Shadow)
+	d.text("degraded")
+	d.yes(decision.Degraded)
+}
+
+// milliseconds rounds up, so that who comes back after them is not too early.
+func milliseconds(d time.Duration) int64 {
+	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}
+
+// undecided words an error of the engine.
+func (d *desk) undecided(err error) {
+	switch {
+	case errors.Is(err, store.ErrKey):
+		d.fail("ERR what the key of the rule is made of is too long; shorten it, or let the rule hash its key")
+	case errors.Is(err, store.ErrOp), errors.Is(err, store.ErrTooMany):
+		d.fail("ERR not supported by the limits of this request: " + shownAll(err.Error()))
+	case errors.Is(err, sluice.ErrUnavailable):
+		d.fail("ERR the store cannot be asked; try again later")
+	default:
+		d.fail("ERR could not be decided: " + shownAll(err.Error()))
+	}
+}

@@ -1,0 +1,155 @@
+package rls
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"time"
+
+	pb "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/status"
+)
+
+// ServerOptions sets up a Server.
+type ServerOptions struct {
+	TLS        *tls.Config // nil: none
+	Tokens     Tokens      // nil: nobody is ever asked for one
+	MaxMessage int         // bytes of a request
+	MaxStreams uint32      // of a connection, at the same time
+	Remote     bool        // requests wait for a store that is a journey away
+}
+
+// Tokens say who may ask. They may change at any time.
+type Tokens interface {
+	// Needed reports whether a token has to be shown.
+	Needed() bool
+	// Fits reports whether it is a good one.
+	Fits(token string) bool
+}
+
+// Server is the service behind gRPC, with health and reflection.
+type Server struct {
+	grpc   *grpc.Server
+	health *health.Server
+}
+
+// How long connections live: Envoy keeps one for ever, so that new instances behind a
+// balancer would never see it.
+const (
+	maxAge      = 24 * time.Hour
+	ageGrace    = time.Minute
+	pingEvery   = time.Minute // is the client still there?
+	pingTimeout = 20 * time.Second
+	leastPings  = 10 * time.Second // of clients; more often is cut off
+	handshake   = 5 * time.Second
+	maxHeaders  = 32 << 10
+	buffers     = 32 << 10
+)
+
+// HealthName is the name under which envoyproxy/ratelimit tells its health; the empty one
+// and that of the service work too.
+const HealthName = "ratelimit"
+
+// NewServer returns a server that is not listening yet.
+func NewServer(s *Service, o ServerOptions) *Server {
+	opts := []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(o.MaxMessage), grpc.MaxConcurrentStreams(o.MaxStreams), grpc.MaxHeaderListSize(maxHeaders),
+		grpc.ConnectionTimeout(handshake), grpc.NumStreamWorkers(o.workers()),
+		grpc.ReadBufferSize(buffers), grpc.WriteBufferSize(buffers),
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: maxAge, MaxConnectionAgeGrace: ageGrace, Time: pingEvery, Timeout: pingTimeout}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPings, PermitWithoutStream: true}),
+	}
+	if o.TLS != nil {
+		opts = append(opts, grpc.Creds(credentials.NewTLS(o.TLS)))
+	}
+	if o.Tokens != nil {
+		opts = append(opts, grpc.UnaryInterceptor(o.unary), grpc.StreamInterceptor(o.stream))
+	}
+	server := &Server{grpc: grpc.NewServer(opts...), health: health.NewServer()}
+	for _, name := range []string{HealthName, pb.RateLimitService_ServiceDesc.ServiceName} {
+		server.health.SetServingStatus(name, healthpb.HealthCheckResponse_SERVING)
+	}
+	pb.RegisterRateLimitServiceServer(server.grpc, s)
+	healthpb.RegisterHealthServer(server.grpc, server.health)
+	reflection.Register(server.grpc)
+	return server
+}
+
+// workers is how many goroutines are kept for requests: a new one for each would have to
+// grow its stack first. While some wait for a remote store, others are needed.
+func (o *ServerOptions) workers() uint32 {
+	if o.Remote {
+		return min(o.MaxStreams, 256)
+	}
+	return uint32(2 * runtime.GOMAXPROCS(0))
+}
+
+// Serve answers on l until Shutdown.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.grpc.Serve(l); err != nil && !errors.Is(err, grpc.ErrServerStopped) { // before it began
+		return err
+	}
+	return http.ErrServerClosed
+}
+
+// Shutdown says that it is not healthy any more, accepts nothing more, and finishes what
+// is under way. If ctx ends before, the rest is cut off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.health.Shutdown()
+	done := make(chan struct{})
+	go func() {
+		s.grpc.GracefulStop()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		s.grpc.Stop()
+		<-done
+		return ctx.Err()
+	}
+}
+
+// healthService answers without a token.
+const healthService = "/grpc.health.v1.Health/"
+
+func (o *ServerOptions) unary(ctx context.Context, r any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	if err := o.check(ctx, info.FullMethod); err != nil {
+		return nil, err
+	}
+	return next(ctx, r)
+}
+
+func (o *ServerOptions) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	if err := o.check(stream.Context(), info.FullMethod); err != nil {
+		return err
+	}
+	return next(server, stream)
+}
+
+// check looks for a token in the metadata: authorization: Bearer TOKEN.
+func (o *ServerOptions) check(ctx context.Context, method string) error {
+	if !o.Tokens.Needed() || strings.HasPrefix(method, healthService) {
+		return nil
+	}
+	if lines := metadata.ValueFromIncomingContext(ctx, "authorization"); len(lines) == 1 {
+		scheme, token, _ := strings.Cut(lines[0], " ")
+		if strings.EqualFold(scheme, "Bearer") && o.Tokens.Fits(strings.TrimLeft(token, " ")) {
+			return nil
+		}
+	}
+	return status.Error(codes.Unauthenticated, "a token is needed: send the metadata authorization: Bearer TOKEN")
+}
