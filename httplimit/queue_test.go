@@ -77,6 +77,7 @@ func TestOneKeyCannotTakeAllPlaces(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := httplimit.ByIP(sluice.MustParse(limit), httplimit.Wait(time.Minute), httplimit.MaxWaiters(100))(served)
 			burst(h, 5)
+			time.Sleep(time.Second) // else the wait ends in the very moment in which it has led to something
 			var all sync.WaitGroup
 			var mu sync.Mutex
 			var refused int
@@ -97,6 +98,7 @@ func TestOneKeyCannotTakeAllPlaces(t *testing.T) {
 			for range 5 {
 				serve(h, request("192.0.2.2:1"))
 			}
+			time.Sleep(time.Second)
 			begin := time.Now()
 			wantStatus(t, limit+", another client", serve(h, request("192.0.2.2:1")), http.StatusOK)
 			if time.Since(begin) == 0 {
