@@ -1,0 +1,249 @@
+package recommend
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/sluice-limiter/sluice"
+)
+
+// Algorithms are those that can be recommended. The others do not refuse what is above
+// the limit at once: they hold it, and so there is nothing to count.
+var Algorithms = []sluice.Algorithm{sluice.TokenBucket, sluice.SlidingLog, sluice.SlidingWindow, sluice.FixedWindow}
+
+// fitter looks for limits in one part.
+type fitter struct {
+	part      *part
+	counted   []int
+	uncounted []int
+	requests  int64 // counted
+	target    Rates
+	period    time.Duration
+	draw      *resampling // nil: rates as they are, without bounds
+}
+
+func newFitter(p *part, target Rates, period time.Duration) *fitter {
+	f := &fitter{part: p, target: target, period: period}
+	f.counted, f.requests = p.counted()
+	f.uncounted, _ = p.uncounted()
+	return f
+}
+
+// rates returns what share was refused.
+func (f *fitter) rates(j *judged) Rates {
+	return Rates{share(j.denied, f.requests), share(int64(len(j.touched)), int64(len(f.counted)))}
+}
+
+func share(n, all int64) float64 {
+	if all == 0 {
+		return 0
+	}
+	return float64(n) / float64(all)
+}
+
+// meets reports whether a limit refuses no more than the target: by its upper bound, if
+// there is one.
+func (f *fitter) meets(j *judged) bool {
+	if len(j.touched) == 0 {
+		return true // there is nothing better, even if the data do not suffice to promise it
+	}
+	rates := f.rates(j)
+	if rates.Requests > f.target.Requests || rates.Keys > f.target.Keys {
+		return false
+	}
+	if f.draw == nil {
+		return true
+	}
+	if upperCount(len(j.touched))/float64(max(len(f.counted), 1)) > f.target.Keys {
+		return false
+	}
+	upper := f.draw.upper(j)
+	return upper.Requests <= f.target.Requests && upper.Keys <= f.target.Keys
+}
+
+// family are limits of growing size.
+type family func(size int64) sluice.Limit
+
+// smallest finds the smallest size that meets the target. What a size refuses shrinks as
+// it grows, and so do the keys that have to be looked at.
+func (f *fitter) smallest(make family) (int64, error) {
+	among, lo, hi := f.counted, int64(0), int64(1)
+	for _, i := range f.counted {
+		hi = max(hi, f.part.spans[i].total) // refuses nobody
+	}
+	try := func(size int64) (bool, error) {
+		j, err := f.part.judge(make(size), among)
+		if err == nil && !f.meets(&j) {
+			among = j.touched
+			return false, nil
+		}
+		return true, err
+	}
+	for size := int64(8); size < hi; size *= 2 { // most limits are small
+		ok, err := try(size)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			hi = size
+			break
+		}
+		lo = size
+	}
+	for hi-lo > 1 {
+		mid := lo + (hi-lo)/2
+		ok, err := try(mid)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi, nil
+}
+
+// Fits of one algorithm are ranked by what a client that never pauses can get in a period.
+type fitted struct {
+	limit sluice.Limit
+	most  int64
+}
+
+// fit finds the smallest limit of an algorithm.
+func (f *fitter) fit(a sluice.Algorithm) (fitted, error) {
+	if a == sluice.TokenBucket {
+		return f.fitBucket()
+	}
+	window := func(size int64) sluice.Limit {
+		l := sluice.Per(size, f.period).With(a)
+		if a == sluice.SlidingLog {
+			l.MaxLog = max(size, 0)
+			if size <= defaultLog {
+				l.MaxLog = 0
+			}
+		}
+		return l
+	}
+	size, err := f.smallest(window)
+	return f.rounded(window(round(size))), err
+}
+
+// defaultLog is how much a sliding log holds unless it is told.
+const defaultLog = 100_000
+
+// rateSteps are the rates of a bucket that are tried, as shares of what it needs if all
+// has to come by its rate.
+var rateSteps = []float64{1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03, 0.02}
+
+// fitBucket finds rate and burst. The slower a bucket refills the more it has to hold;
+// of all pairs that meet the target that is taken which lets a flood through least.
+func (f *fitter) fitBucket() (best fitted, err error) {
+	log, err := f.fit(sluice.SlidingLog)
+	if err != nil {
+		return best, err
+	}
+	var tried []int64
+	for _, step := range rateSteps {
+		rate := round(max(int64(math.Ceil(step*float64(log.limit.Count))), 1))
+		if slices.Contains(tried, rate) {
+			continue
+		}
+		tried = append(tried, rate)
+		burst, err := f.smallest(func(size int64) sluice.Limit { return sluice.Per(rate, f.period).WithBurst(size) })
+		if err != nil {
+			return best, err
+		}
+		found := f.rounded(sluice.Per(rate, f.period).WithBurst(round(burst)))
+		if best.most == 0 || found.most < best.most {
+			best = found
+		}
+	}
+	return best, nil
+}
+
+// rounded returns a limit with what it lets through at most.
+func (f *fitter) rounded(l sluice.Limit) fitted {
+	most := l.Count
+	switch l.Algorithm {
+	case sluice.FixedWindow:
+		most *= 2 // at the end of one window and the beginning of the next
+	case "", sluice.TokenBucket:
+		most += l.Burst
+	}
+	return fitted{l, most}
+}
+
+// round returns the next number that a person would write: two digits and zeros.
+func round(n int64) int64 {
+	unit := int64(1)
+	for n/unit >= 100 {
+		unit *= 10
+	}
+	return (n + unit - 1) / unit * unit
+}
+
+// scaled returns a limit of the same shape and another size.
+func scaled(l sluice.Limit, factor float64) sluice.Limit {
+	l.Count = max(round(int64(math.Ceil(float64(l.Count)*factor))), 1)
+	if l.Burst > 0 {
+		l.Burst = max(round(int64(math.Ceil(float64(l.Burst)*factor))), 1)
+	}
+	if l.MaxLog > 0 {
+		l.MaxLog = max(l.Count, defaultLog)
+	}
+	return l
+}
+
+// bound returns which rates are to be expected at most with a limit, from what it did.
+//
+// Drawing cannot bring up what never happened. So of keys there are never fewer expected
+// than 3 where none was touched, or 4.7 where one was; and each of them loses as many
+// requests as keys lose that are just above a limit.
+func (f *fitter) bound(l sluice.Limit, j *judged) (Rates, error) {
+	upper := f.draw.upper(j)
+	keys := upperCount(len(j.touched))
+	each, err := f.severity(l)
+	if err != nil {
+		return upper, err
+	}
+	if n := len(j.touched); n > 0 {
+		each = max(each, float64(j.denied)/float64(n))
+	}
+	upper.Keys = min(max(upper.Keys, keys/float64(max(len(f.counted), 1))), 1)
+	upper.Requests = min(max(upper.Requests, keys*each/float64(max(f.requests, 1))), 1)
+	return upper, nil
+}
+
+// severity returns how many requests a key loses that a limit touches: the upper bound of
+// the mean over those that a smaller limit touches, five or more.
+func (f *fitter) severity(l sluice.Limit) (float64, error) {
+	for factor := 1.0; factor > 0.05; factor *= 0.9 {
+		j, err := f.part.judge(scaled(l, factor), f.counted)
+		if err != nil {
+			return 0, err
+		}
+		if len(j.touched) >= severityKeys {
+			return upperMean(j.perKey()), nil
+		}
+	}
+	return 1, nil
+}
+
+// severityKeys is how many keys have to be touched to tell how much each loses.
+const severityKeys = 5
+
+// checkAlgorithm tells why an algorithm cannot be recommended.
+func checkAlgorithm(a sluice.Algorithm) error {
+	if slices.Contains(Algorithms, a) {
+		return nil
+	}
+	switch a {
+	case sluice.LeakyBucket, sluice.WarmUp:
+		return fmt.Errorf("recommend: %s holds requests rather than refusing them, so that there are no false refusals to count: take token_bucket", a)
+	}
+	return fmt.Errorf("recommend: cannot recommend a limit for %q: take token_bucket, sliding_log, sliding_window or fixed_window", a)
+}

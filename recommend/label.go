@@ -1,0 +1,170 @@
+package recommend
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+)
+
+// From when on a key's behaviour says something of it.
+const (
+	enoughRequests = 20  // below it nobody is judged
+	errorShare     = 0.5 // of answers that say that the client is wrong: a scanner
+	sameShare      = 0.8 // of requests for one address: hammering
+	leastFar       = 15  // requests in a period that are never far out
+)
+
+// Labels name keys about whom somebody knows better than any heuristic.
+type Labels struct {
+	Good []string // keys, addresses or networks that must not be refused, however they look
+	Bad  []string // that may be refused
+}
+
+// named is a list of keys and networks.
+type named struct {
+	keys     map[string]bool
+	networks []netip.Prefix
+}
+
+func newNamed(list []string) named {
+	n := named{keys: map[string]bool{}}
+	for _, text := range list {
+		n.keys[text] = true
+		if p, err := netip.ParsePrefix(text); err == nil {
+			n.networks = append(n.networks, p.Masked())
+		} else if ip, err := netip.ParseAddr(text); err == nil {
+			n.networks = append(n.networks, netip.PrefixFrom(ip, ip.BitLen()))
+		}
+	}
+	return n
+}
+
+func (n *named) has(k *keyFacts) bool {
+	return n.keys[k.name] || slices.ContainsFunc(n.networks, func(p netip.Prefix) bool { return p.Contains(k.ip.Unmap()) })
+}
+
+// labeller says which keys must not drive the limit up. Whether a key is far out is
+// judged by the traffic that it was fitted to.
+type labeller struct {
+	good, bad named
+	// far is what 999 of 1,000 keys stay below in a period, as the tail of the others
+	// lets one expect: from the busiest tenth to the busiest hundredth keys get busier by
+	// some factor, and by the same factor again to the busiest thousandth. Attackers do
+	// not move it unless they are more than one key in a hundred, not even then if they
+	// hammer.
+	far int64
+	// usual says that most ask for one address all the time: then it means nothing.
+	usual bool
+}
+
+// fitLabels looks at a part, labels nobody, and returns who does.
+func fitLabels(p *part, l Labels) *labeller {
+	f := &labeller{good: newNamed(l.Good), bad: newNamed(l.Bad)}
+	f.usual = hammeringIsUsual(p)
+	var peaks []int64
+	for i := range p.spans {
+		s := &p.spans[i]
+		if f.known(p, s) == "" && (f.usual || !hammers(s)) {
+			peaks = append(peaks, s.peak)
+		}
+	}
+	slices.Sort(peaks)
+	if len(peaks) == 0 {
+		return f
+	}
+	tenth := max(peaks[len(peaks)*90/100], 1)
+	hundredth := peaks[len(peaks)*99/100]
+	f.far = max(hundredth*hundredth/tenth, hundredth*3/2, leastFar)
+	return f
+}
+
+// label says why each span is not counted.
+func (f *labeller) label(p *part) {
+	for i := range p.spans {
+		s := &p.spans[i]
+		s.why = f.known(p, s)
+		if s.why == "" && !f.trusted(p, s) {
+			s.why = f.farOut(p, s)
+		}
+	}
+}
+
+// trusted reports whether somebody vouches for a key.
+func (f *labeller) trusted(p *part, s *span) bool {
+	k := &p.traffic.keys[s.key]
+	return k.signed || f.good.has(k)
+}
+
+// known judges a key by what is said of it, and by what it was answered.
+func (f *labeller) known(p *part, s *span) string {
+	k := &p.traffic.keys[s.key]
+	switch {
+	case f.good.has(k):
+		return ""
+	case f.bad.has(k):
+		return "labelled bad"
+	case k.signed || len(s.requests) < enoughRequests:
+		return ""
+	}
+	wrong := 0
+	for i := range s.requests {
+		if status := s.requests[i].status; status >= 400 && status < 500 && status != 429 {
+			wrong++
+		}
+	}
+	if share := float64(wrong) / float64(len(s.requests)); share >= errorShare {
+		return fmt.Sprintf("scanner: %.0f %% of its answers are 4xx", 100*share)
+	}
+	return ""
+}
+
+// farOut judges a key that is much busier than the others.
+func (f *labeller) farOut(p *part, s *span) string {
+	if len(s.requests) < enoughRequests || s.peak <= f.far {
+		return ""
+	}
+	if !f.usual && hammers(s) {
+		where, share := favourite(s)
+		return fmt.Sprintf("hammering: %.0f %% of its requests are %s", 100*share, p.traffic.addresses.text(where))
+	}
+	if s.peak > 2*f.far {
+		return fmt.Sprintf("far out: %d in a period, where hardly anybody has above %d", s.peak, f.far)
+	}
+	return ""
+}
+
+// hammers reports whether a key asks for one address again and again.
+func hammers(s *span) bool {
+	if len(s.requests) < enoughRequests {
+		return false
+	}
+	_, share := favourite(s)
+	return share >= sameShare
+}
+
+// favourite returns for which address a key asks most, and how large a share that is.
+func favourite(s *span) (address uint32, share float64) {
+	counts, most := map[uint32]int{}, 0
+	for i := range s.requests {
+		a := s.requests[i].address
+		if counts[a]++; counts[a] > most {
+			address, most = a, counts[a]
+		}
+	}
+	return address, float64(most) / float64(len(s.requests))
+}
+
+// hammeringIsUsual reports whether more than half of the keys do it, as where a rule is
+// for one address.
+func hammeringIsUsual(p *part) bool {
+	judged, hammering := 0, 0
+	for i := range p.spans {
+		if len(p.spans[i].requests) < enoughRequests {
+			continue
+		}
+		if judged++; hammers(&p.spans[i]) {
+			hammering++
+		}
+	}
+	return 2*hammering > judged
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package recommend
+
+// raced: everything takes ten times as long.
+const raced = true
