@@ -65,6 +65,13 @@ run: ## Run the server with sample rules on 127.0.0.1:8080, until Ctrl-C
 	@cd server && go build -o "$(OUT)/sluice" ./cmd/sluice
 	@exec "$(OUT)/sluice" serve
 
+.PHONY: rehearsal
+rehearsal: ## Run the deployment of deploy/k8s on this machine, with ten times the load that it can take
+	@$(INSTALL) redis-server postgresql
+	@mkdir -p "$(OUT)"
+	@cd e2e && go build -o "$(OUT)/rehearsal" ./rehearsal/cmd/rehearsal
+	@exec "$(OUT)/rehearsal" -repository "$(ROOT)"
+
 .PHONY: clean
 clean: ## Remove what make left behind
 	@rm -rf "$(OUT)"
@@ -129,7 +136,7 @@ check-cross: ## The root module and its tests compile for other systems and 32 b
 ##@ Deeper
 
 .PHONY: bench
-bench: bench-local bench-redis bench-service bench-replay bench-rls bench-server bench-resp ## Run all benchmarks
+bench: bench-local bench-redis bench-service bench-replay bench-rls bench-server bench-resp bench-gateway ## Run all benchmarks
 
 .PHONY: bench-local
 bench-local: ## Compare the in-process limiters with their peers
@@ -172,6 +179,21 @@ bench-replay: ## Measure sluice replay on a large log beside goaccess, and its m
 .PHONY: bench-engine
 bench-engine: ## Only the rule engine
 	@cd bench && go run ./cmd/service -case engine
+
+.PHONY: bench-gateway
+bench-gateway: ## Compare the gateway with nginx, HAProxy, Caddy and a bare reverse proxy, by wrk
+	@$(INSTALL) wrk nginx-light=nginx haproxy caddy
+	@cd bench && go run ./cmd/gateway
+
+.PHONY: docs-pictures
+docs-pictures: ## Draw the pictures of the documentation anew
+	@cd tools && go run ./pictures ../docs/img
+	@mkdir -p "$(OUT)"
+	@cd server && go build -o "$(OUT)/sluice" ./cmd/sluice
+	@for pattern in steady edge flash-sale on-off poisson; do \
+		"$(OUT)/sluice" compare --pattern $$pattern --limit 20/s --svg docs/img/compare-$$pattern.svg >/dev/null; \
+		echo "compare-$$pattern.svg"; \
+	done
 
 .PHONY: cover
 cover: ## Print the coverage of every package of the root module, fail below the minimum

@@ -32,6 +32,14 @@ func TestCalendarWindows(t *testing.T) {
 		{"until a day with two midnights", "1/d zone=America/Havana", "2024-11-02T12:00:00-04:00", "2024-11-03T00:00:00-04:00"},
 		{"a day with two midnights", "1/d zone=America/Havana", "2024-11-03T00:00:00-04:00", "2024-11-04T00:00:00-05:00"},
 		{"a day that was left out", "1/d zone=Pacific/Apia", "2011-12-29T12:00:00-10:00", "2011-12-31T00:00:00+14:00"},
+		{"a week from Wednesday", "1/w zone=UTC", "2025-03-12T15:00:00Z", "2025-03-17T00:00:00Z"},
+		{"a week from its first instant", "1/w zone=UTC", "2025-03-10T00:00:00Z", "2025-03-17T00:00:00Z"},
+		{"a week on Sunday", "1/w zone=UTC", "2025-03-16T23:59:59Z", "2025-03-17T00:00:00Z"},
+		{"a week of the zone, in spring", "1/week zone=Europe/Berlin", "2025-03-24T00:00:00+01:00", "2025-03-31T00:00:00+02:00"},
+		{"a week over New Year", "1/w zone=UTC", "2025-12-31T12:00:00Z", "2026-01-05T00:00:00Z"},
+		{"a year", "1/y", "2025-03-10T15:00:00Z", "2026-01-01T00:00:00Z"},
+		{"a leap year", "1/year", "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"},
+		{"a year of the zone", "1/y zone=Asia/Tokyo", "2025-12-31T14:59:59Z", "2025-12-31T15:00:00Z"},
 		{"a month", "1/mo", "2025-01-31T23:59:59Z", "2025-02-01T00:00:00Z"},
 		{"February", "1/mo", "2025-02-01T00:00:00Z", "2025-03-01T00:00:00Z"},
 		{"February of a leap year", "1/mo", "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"},
@@ -73,7 +81,7 @@ func TestCalendarWindows(t *testing.T) {
 // that were laid out at first, and before them.
 func TestCalendarGoesOn(t *testing.T) {
 	ctx := context.Background()
-	for _, text := range []string{"2/d zone=Europe/Berlin", "2/mo zone=Europe/Berlin anchor_day=31"} {
+	for _, text := range []string{"2/d zone=Europe/Berlin", "2/w zone=Europe/Berlin", "2/mo zone=Europe/Berlin anchor_day=31", "2/y zone=Europe/Berlin"} {
 		l, clock := limiter(text)
 		k := sluice.NewKeyed(sluice.MustParse(text), clock.option())
 		for _, days := range []int{1, 30, 100, 366, 1000, 10, 5000, -900} {

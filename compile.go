@@ -200,12 +200,10 @@ func (l Limit) spec() algo.Spec {
 	return s
 }
 
-// nominal is a length by which calendar windows are told apart.
+// nominal is a length by which calendar windows are told apart; 0 if it is none.
 func (c Calendar) nominal() int64 {
-	if c == Month {
-		return (31 * 24 * time.Hour).Microseconds()
-	}
-	return (24 * time.Hour).Microseconds()
+	days := map[Calendar]int64{Day: 1, Week: 7, Month: 31, Year: 366}[c]
+	return days * (24 * time.Hour).Microseconds()
 }
 
 // calendarAhead is how many windows of the calendar a plan knows in advance.
@@ -218,18 +216,31 @@ func (l Limit) bounds(now int64) []int64 {
 	if err != nil { // was checked
 		zone = time.UTC
 	}
-	year, month, day := time.UnixMicro(now).In(zone).Date()
+	today := time.UnixMicro(now).In(zone)
 	var bounds []int64
 	for i := -2; i <= calendarAhead; i++ {
-		start := dayStart(year, month, day+i, zone)
-		if l.Calendar == Month {
-			start = monthStart(year, month+time.Month(i), l.AnchorDay, zone)
-		}
+		start := l.start(today, i)
 		if us := start.UnixMicro(); len(bounds) == 0 || us > bounds[len(bounds)-1] {
 			bounds = append(bounds, us)
 		}
 	}
 	return bounds
+}
+
+// start returns when the window begins that lies n windows after that of today.
+func (l Limit) start(today time.Time, n int) time.Time {
+	year, month, day := today.Date()
+	switch zone := today.Location(); l.Calendar {
+	case Week:
+		monday := day - (int(today.Weekday())+6)%7
+		return dayStart(year, month, monday+7*n, zone)
+	case Month:
+		return monthStart(year, month+time.Month(n), l.AnchorDay, zone)
+	case Year:
+		return dayStart(year+n, time.January, 1, zone)
+	default:
+		return dayStart(year, month, day+n, zone)
+	}
 }
 
 // dayStart returns the first instant of a day, which is not midnight where the

@@ -42,7 +42,9 @@ type Calendar string
 // Calendar windows.
 const (
 	Day   Calendar = "day"
+	Week  Calendar = "week" // from Monday on
 	Month Calendar = "month"
+	Year  Calendar = "year"
 )
 
 // Limit says how much is allowed. Make one with [PerSecond], [Per] or [Parse]
@@ -115,18 +117,27 @@ func (l Limit) WithMaxWait(d time.Duration) Limit {
 	return l
 }
 
-// InZone returns the limit counted by days or months of the calendar in a time
-// zone. A period of 24 hours becomes a calendar day; only a fixed window, which
-// is the default for it, can count one.
+// InZone returns the limit counted by days, weeks, months or years of the calendar
+// in a time zone. A period of 24 hours becomes a calendar day, and one of 7 days a
+// week from Monday on; only a fixed window, which is the default for them, can count
+// those.
 func (l Limit) InZone(zone string) Limit {
 	l.Zone = zone
-	if l.Calendar == "" && l.Period == 24*time.Hour {
-		l.Calendar, l.Period = Day, 0
-		if l.Algorithm == "" {
-			l.Algorithm = FixedWindow
-		}
+	if l.byCalendar(); l.Calendar != "" && l.Algorithm == "" {
+		l.Algorithm = FixedWindow
 	}
 	return l
+}
+
+// byCalendar makes a period that a zone can be given to one of the calendar.
+func (l *Limit) byCalendar() {
+	switch {
+	case l.Calendar != "":
+	case l.Period == 24*time.Hour:
+		l.Calendar, l.Period = Day, 0
+	case l.Period == 7*24*time.Hour:
+		l.Calendar, l.Period = Week, 0
+	}
 }
 
 // WithAnchorDay returns a monthly limit whose months begin on the given day, or

@@ -33,6 +33,9 @@ func TestConstructors(t *testing.T) {
 		{sluice.PerDay(5).InZone("Asia/Tokyo"), "5/d zone=Asia/Tokyo"},
 		{sluice.PerMonth(5).InZone("Asia/Tokyo").WithAnchorDay(31), "5/mo zone=Asia/Tokyo anchor_day=31"},
 		{sluice.Limit{Count: 5, Calendar: sluice.Day}, "5/d zone=UTC"},
+		{sluice.Limit{Count: 5, Calendar: sluice.Week}, "5/w zone=UTC"},
+		{sluice.Per(5, 7*24*time.Hour).InZone("Asia/Tokyo"), "5/w zone=Asia/Tokyo"},
+		{sluice.Limit{Count: 5, Calendar: sluice.Year, Zone: "Asia/Tokyo"}, "5/y zone=Asia/Tokyo"},
 	} {
 		if err := c.limit.Validate(); err != nil {
 			t.Errorf("%v: %v", c.want, err)
@@ -52,6 +55,9 @@ func TestDefaults(t *testing.T) {
 		"sliding_window 5/s":    {Algorithm: sluice.SlidingWindow, Count: 5, Period: second, SubWindows: 10},
 		"sliding_window 5/81us": {Algorithm: sluice.SlidingWindow, Count: 5, Period: 81 * time.Microsecond, SubWindows: 9},
 		"5/mo":                  {Algorithm: sluice.FixedWindow, Count: 5, Calendar: sluice.Month, AnchorDay: 1},
+		"5/y":                   {Algorithm: sluice.FixedWindow, Count: 5, Calendar: sluice.Year},
+		"5/year zone=UTC":       {Algorithm: sluice.FixedWindow, Count: 5, Calendar: sluice.Year, Zone: "UTC"},
+		"5/w zone=UTC":          {Algorithm: sluice.FixedWindow, Count: 5, Calendar: sluice.Week, Zone: "UTC"},
 		"5/d zone=UTC":          {Algorithm: sluice.FixedWindow, Count: 5, Calendar: sluice.Day, Zone: "UTC"},
 	} {
 		if l, _ := limiter(text); l.Limit() != want {
@@ -103,7 +109,7 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		{"start", "leave", sluice.Limit{Count: 1, Period: second, Start: sluice.FirstHit}},
 		{"start", "first_hit", sluice.Limit{Algorithm: sluice.FixedWindow, Count: 1, Period: second, Start: "late"}},
 		{"calendar", "leave", sluice.PerMonth(1).With(sluice.TokenBucket)},
-		{"calendar", "day", sluice.Limit{Count: 1, Calendar: "year"}},
+		{"calendar", "day", sluice.Limit{Count: 1, Calendar: "decade"}},
 		{"zone", "leave", per(1).InZone("UTC")},
 		{"zone", "IANA", sluice.PerMonth(1).InZone("Mars/Olympus")},
 		{"anchor_day", "leave", per(1).WithAnchorDay(3)},

@@ -1,6 +1,7 @@
 package sluice
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -21,15 +22,17 @@ import (
 //	fixed_window 1000/h                    aligned to the hour
 //	fixed_window 5/m start=first_hit       a minute from the first request on
 //	fixed_window 10000/d zone=Europe/Berlin        a day of the calendar there
+//	fixed_window 50000/w zone=Europe/Berlin        a week of the calendar there, from Monday on
 //	1e6/mo zone=Europe/Berlin anchor_day=15        a month from the 15th to the 15th
+//	1e7/y                                          a year of the calendar, in UTC
 //	sliding_window 100/m sub_windows=6
 //	sliding_window 100/m weighted
 //	sliding_log 10/s
 //	0/s                                    nothing passes
 //	unlimited                              everything passes
 //
-// Units are us, ms, s, m (always minutes), h, d, w and mo (months), or the words
-// second, minute, hour, day, week and month. The error is a *[LimitError].
+// Units are us, ms, s, m (always minutes), h, d, w, mo (months) and y (years), or the
+// words second, minute, hour, day, week, month and year. The error is a *[LimitError].
 func Parse(text string) (Limit, error) {
 	l, field, reason, hint := parse(text)
 	if reason != "" {
@@ -95,8 +98,8 @@ func parse(text string) (l Limit, field, reason, hint string) {
 			return l, clip(name), reason, optionHintFor(words[1+i:], hint)
 		}
 	}
-	if l.Zone != "" && l.Period == 24*time.Hour {
-		l.Calendar, l.Period = Day, 0
+	if l.Zone != "" {
+		l.byCalendar()
 	}
 	return l, "", "", ""
 }
@@ -115,8 +118,7 @@ func (l *Limit) parseRate(words []string) (field, reason, hint string) {
 		return "count", fmt.Sprintf("%q is no whole number from 0 to 1e15", clip(count)), rateHintFor(words)
 	}
 	l.Count = n
-	if unitWords[per] == "mo" || per == "mo" {
-		l.Calendar = Month
+	if l.Calendar = calendarUnits[cmp.Or(unitWords[per], per)]; l.Calendar != "" {
 		return "", "", ""
 	}
 	if l.Period, err = parsePeriod(per); err != nil {
@@ -193,9 +195,12 @@ func parseCount(s string) (int64, error) {
 var unitWords = map[string]string{
 	"second": "s", "seconds": "s", "sec": "s", "minute": "m", "minutes": "m", "min": "m",
 	"hour": "h", "hours": "h", "day": "d", "days": "d", "week": "w", "weeks": "w",
-	"month": "mo", "months": "mo", "millisecond": "ms", "milliseconds": "ms",
+	"month": "mo", "months": "mo", "year": "y", "years": "y", "millisecond": "ms", "milliseconds": "ms",
 	"microsecond": "us", "microseconds": "us", "µs": "us",
 }
+
+// calendarUnits have no fixed length.
+var calendarUnits = map[string]Calendar{"mo": Month, "y": Year}
 
 var units = map[string]time.Duration{
 	"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "m": time.Minute,
@@ -264,7 +269,7 @@ func (l Limit) String() string {
 	option("max_wait", l.MaxWait != 0, l.MaxWait)
 	option("refill", l.Refill != "", string(l.Refill))
 	option("start", l.Start != "", string(l.Start))
-	option("zone", l.Zone != "" || l.Calendar == Day, l.zoneName())
+	option("zone", l.Zone != "" || l.Calendar == Day || l.Calendar == Week, l.zoneName())
 	option("anchor_day", l.AnchorDay > 1, l.AnchorDay)
 	option("sub_windows", l.SubWindows != 0, l.SubWindows)
 	if l.Weighted {
@@ -286,8 +291,12 @@ func (l Limit) zoneName() string {
 // period writes the period with the largest unit that fits.
 func (l Limit) period() string {
 	switch l.Calendar {
+	case Year:
+		return "y"
 	case Month:
 		return "mo"
+	case Week:
+		return "w"
 	case Day:
 		return "d"
 	}

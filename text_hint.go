@@ -51,7 +51,7 @@ func asRate(text string) string {
 	if _, err := parseCount(count); err != nil {
 		return wholeRate(count, per)
 	}
-	if _, err := parsePeriod(per); err != nil && per != "mo" {
+	if _, err := parsePeriod(per); err != nil && calendarUnits[per] == "" {
 		return ""
 	}
 	return count + "/" + per

@@ -100,8 +100,8 @@ func (l Limit) checkFields() error {
 }
 
 func (l Limit) checkCalendar() error {
-	if l.Calendar != Day && l.Calendar != Month {
-		return l.fault("calendar", `use "day" or "month"`, "%q is unknown", clip(string(l.Calendar)))
+	if l.Calendar.nominal() == 0 {
+		return l.fault("calendar", `use "day", "week", "month" or "year"`, "%q is unknown", clip(string(l.Calendar)))
 	}
 	if l.AnchorDay < 0 || l.AnchorDay > 31 {
 		return l.fault("anchor_day", "use 1 to 31", "%d is no day of a month", l.AnchorDay)

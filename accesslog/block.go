@@ -57,6 +57,9 @@ func (b *block) parse(p Parser) {
 	}
 }
 
+// weight is how many bytes the block holds on to.
+func (b *block) weight() int { return max(cap(b.buffer), len(b.text)) }
+
 // next makes room for one more entry.
 func (b *block) next() *Entry {
 	n := len(b.entries)

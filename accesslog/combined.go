@@ -1,18 +1,25 @@
 package accesslog
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // combined is Apache's and nginx's common and combined format, and what people make of
-// it: more fields at the end, all of it in quotes, quotes and bytes escaped or not.
-type combined struct{}
+// it: more fields at the end, all of it in quotes, quotes and bytes escaped or not, the
+// virtual host or a list of forwarders before it.
+type combined struct{ zone *time.Location }
 
 // Name implements Format.
 func (combined) Name() string { return "combined" }
 
 // Parser implements Format.
-func (combined) Parser() Parser { return &combinedParser{} }
+func (c combined) Parser() Parser { return &combinedParser{zone: c.zone} }
 
-type combinedParser struct{ clock stampCache }
+type combinedParser struct {
+	clock stampCache
+	zone  *time.Location
+}
 
 // Parse implements Parser:
 //
@@ -36,18 +43,43 @@ func (p *combinedParser) Parse(line string, e *Entry) Reason {
 	if shut < 0 {
 		return Shape
 	}
-	if e.Time, ok = p.clock.common(rest[:shut]); !ok {
+	if e.Time, e.Coarse, ok = p.clock.common(rest[:shut], p.zone); !ok {
 		return BadTime
 	}
-	e.Coarse = true
-	if e.IP, ok = parseAddr(client); !ok {
-		if !plausibleHost(client) {
+	if e.IP, ok = parseAddr(client); !ok || who != "" && who[0] != '-' {
+		if who, ok = unusualClient(e, client, who); !ok {
 			return BadIP
 		}
-		e.More = append(e.More, Field{"attribute:client", client})
 	}
 	e.User = userOf(who)
 	return p.tail(rest[shut+1:], e)
+}
+
+// unusualClient reads what stands in the place of the client if that is not an address
+// alone: the virtual host before it, the forwarders after it, or a name. It returns the
+// rest of who. The entry has the address if client is one.
+func unusualClient(e *Entry, client, who string) (rest string, ok bool) {
+	if first, more, list := strings.Cut(client, ","); list {
+		for more == "" || strings.HasSuffix(more, ",") {
+			if more, who = word(who); more == "" {
+				return "", false
+			}
+		}
+		e.IP, ok = parseAddr(first)
+		return strings.TrimPrefix(who, " "), ok
+	}
+	next, rest := word(who)
+	if ip, ok := parseAddr(next); ok { // nobody's ident is one
+		e.Host, e.IP = client, ip
+		return strings.TrimPrefix(rest, " "), true
+	}
+	if !e.IP.IsValid() {
+		if !plausibleHost(client) {
+			return "", false
+		}
+		e.More = append(e.More, Field{"attribute:client", client})
+	}
+	return who, true
 }
 
 // tail reads what stands after the time.

@@ -17,7 +17,9 @@ type cutter struct {
 	known  Settings
 	number uint64
 	rest   []byte            // of a line that the last block did not hold wholly
+	begun  bool              // something was read that is not blank
 	emit   func(*block) bool // false if nobody wants more
+	ended  func() bool       // reports the same
 	blank  func() *block
 }
 
@@ -33,14 +35,18 @@ func (c *cutter) run() error {
 		if whole == 0 && err == nil { // one line, and longer than any may be
 			buf, whole = buf[:MaxLine+1], MaxLine+1
 			err = c.skipLine()
+		} else {
+			c.rest = append(c.rest[:0], buf[whole:]...)
 		}
-		c.rest = append(c.rest[:0], buf[whole:]...)
 		b.text = textOf(buf[:whole])
-		if !c.take(b, first) {
+		if !c.take(b) {
 			return nil
 		}
 		if err != nil {
 			return c.ending(err)
+		}
+		if c.ended() {
+			return nil
 		}
 	}
 }
@@ -90,22 +96,30 @@ func (c *cutter) ending(err error) error {
 	return fmt.Errorf("accesslog: read %s: %w; what came before is used", c.name, err)
 }
 
-// skipLine reads to the end of a line.
+// skipLine reads to the end of a line, and keeps what comes after it.
 func (c *cutter) skipLine() error {
-	var one [1]byte
-	for {
-		if _, err := io.ReadFull(c.in, one[:]); err != nil {
+	chunk := make([]byte, 32<<10)
+	for c.rest = c.rest[:0]; !c.ended(); {
+		n, err := c.in.Read(chunk)
+		if i := bytes.IndexByte(chunk[:n], '\n'); i >= 0 {
+			c.rest = append(c.rest, chunk[i+1:n]...)
+			return nil // an error comes again
+		}
+		if err != nil {
 			return err
 		}
-		if one[0] == '\n' {
-			return nil
-		}
 	}
+	return nil
 }
 
 // take passes on a block, cut where its format changes.
-func (c *cutter) take(b *block, first bool) bool {
+func (c *cutter) take(b *block) bool {
 	text := b.text
+	if !c.begun && strings.TrimSpace(text) == "" {
+		return c.pass(b, text, headerLine{}) // blank lines tell nothing of the format
+	}
+	first := !c.begun
+	c.begun = true
 	if c.format == nil {
 		if c.format = Detect(text, c.known); c.format == nil {
 			c.format = unknown{}
@@ -133,9 +147,12 @@ func (c *cutter) take(b *block, first bool) bool {
 	}
 }
 
-// directiveAt finds the next line that begins with #, or the first of a file.
+// directiveAt finds the next line that begins with #, or the first of a file that is not
+// empty.
 func directiveAt(text string, from int, first bool) (line string, start int) {
-	if !first && !(from == 0 && strings.HasPrefix(text, "#")) {
+	if first {
+		start = len(text) - len(strings.TrimLeft(text, "\r\n"))
+	} else if !(from == 0 && strings.HasPrefix(text, "#")) {
 		// A line before from was looked at already: its end is the byte before.
 		search := max(from-1, 0)
 		i := strings.Index(text[search:], "\n#")

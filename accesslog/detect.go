@@ -1,12 +1,16 @@
 package accesslog
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // detectLines is at how many lines Detect looks.
 const detectLines = 64
 
 // Detect finds out in which format a text is written, by reading its first lines in
-// each. It returns nil if none can read a third of them.
+// each. It returns nil if none can read a third of them, those left aside that it knows to
+// be about something else.
 func Detect(text string, s Settings) Format {
 	lines := firstLines(text)
 	if len(lines) == 0 {
@@ -20,13 +24,13 @@ func Detect(text string, s Settings) Format {
 		return f
 	}
 	var best Format
-	score := detectLines / 64 // at least one has to fit
-	for _, f := range candidates(lines[0], s) {
-		if n := fits(f, lines); n > score {
-			best, score = f, n
+	score, about := 0, 0
+	for _, f := range candidates(lines, s) {
+		if n, requests := fits(f, lines); n > score {
+			best, score, about = f, n, requests
 		}
 	}
-	if score*3 < len(lines)*weight {
+	if score*3 < about*weight {
 		return nil
 	}
 	return best
@@ -36,8 +40,8 @@ func Detect(text string, s Settings) Format {
 // of two formats the one is taken that understands more.
 const weight = 16
 
-// fits tells how well lines fit a format.
-func fits(f Format, lines []string) (score int) {
+// fits tells how well lines fit a format, and how many of them should be requests.
+func fits(f Format, lines []string) (score, about int) {
 	if h, ok := f.(headed); ok {
 		if next, ok := h.directive(lines[0], true); ok {
 			f, lines = next, lines[1:]
@@ -46,7 +50,11 @@ func fits(f Format, lines []string) (score int) {
 	p := f.Parser()
 	var e Entry
 	for _, line := range lines {
-		if parseLine(p, line, &e) != "" {
+		reason := parseLine(p, line, &e)
+		if reason != Other {
+			about++
+		}
+		if reason != "" {
 			continue
 		}
 		score += weight
@@ -56,23 +64,24 @@ func fits(f Format, lines []string) (score int) {
 			}
 		}
 	}
-	return score
+	return score, about
 }
 
-// candidates are the formats in which the first line could be written.
-func candidates(line string, s Settings) (list []Format) {
+// candidates are the formats in which lines could be written.
+func candidates(lines []string, s Settings) (list []Format) {
 	add := func(name string) {
 		if f, err := Lookup(name, s); err == nil {
 			list = append(list, f)
 		}
 	}
-	if strings.HasPrefix(strings.TrimSpace(line), "{") {
+	isObject := func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "{") }
+	if slices.ContainsFunc(lines, isObject) { // a server may say hello before
 		for _, p := range jsonPresets {
 			add(p.name)
 		}
 		add("json")
-		return list
 	}
+	line := lines[0]
 	add("combined")
 	add("alb")
 	if strings.Contains(line, "msg=") {

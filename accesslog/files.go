@@ -18,6 +18,7 @@ type file struct {
 	err    error // set before blocks is closed
 
 	held, share int // entries in the window, and how many there may be
+	bytes       int // of the blocks in which they lie
 }
 
 func (f *file) name() string { return f.source.Name }
@@ -27,6 +28,10 @@ const manyFiles = 4
 
 // minShare is the smallest part of the window that a file gets.
 const minShare = 4096
+
+// lineWeight is how many bytes may be held for each line of the window: long lines, and
+// those that are rejected around a few good ones, must not take memory without bound.
+const lineWeight = 2 << 10
 
 // meet opens the files, or if there are many finds out when each begins, so that only
 // those are open that cover the same time.
@@ -44,7 +49,7 @@ func (l *Log) meet() {
 // openDue opens files that may hold what comes next. It reports whether it did.
 func (l *Log) openDue() bool {
 	opened := false
-	for len(l.waiting) > 0 {
+	for len(l.waiting) > 0 && !l.ended() {
 		f := l.waiting[0]
 		if f.start != math.MinInt64 && len(l.window.runs) > 0 && f.start > l.window.runs[0].time {
 			break
@@ -63,13 +68,23 @@ func (l *Log) openDue() bool {
 func (l *Log) start(f *file) {
 	f.blocks = make(chan *block, 2*runtime.GOMAXPROCS(0))
 	l.files = append(l.files, f)
+	l.divide()
+	read := func() {
+		defer close(f.blocks)
+		f.err = l.readFile(f)
+	}
+	if f.source.Again {
+		l.work.Go(read)
+	} else {
+		go read() // a read of the standard input may never return: nobody waits for it
+	}
+}
+
+// divide gives each open file its part of the window.
+func (l *Log) divide() {
 	for _, open := range l.files {
 		open.share = max(l.opts.Window/len(l.files), min(minShare, l.opts.Window))
 	}
-	l.work.Go(func() {
-		defer close(f.blocks)
-		f.err = l.readFile(f)
-	})
 }
 
 // readFile cuts a file into blocks, for those who parse and for fill.
@@ -79,7 +94,7 @@ func (l *Log) readFile(f *file) error {
 		return err
 	}
 	defer in.Close()
-	c := cutter{name: f.name(), in: in, format: l.opts.Format, known: l.opts.Settings, blank: l.blank}
+	c := cutter{name: f.name(), in: in, format: l.opts.Format, known: l.opts.Settings, blank: l.blank, ended: l.ended}
 	c.emit = func(b *block) bool {
 		select {
 		case l.jobs <- b:
@@ -96,13 +111,14 @@ func (l *Log) readFile(f *file) error {
 	if err := c.run(); err != nil {
 		return err
 	}
-	if (c.format == unknown{}) {
+	if (c.format == unknown{}) { // that of an empty file is nil
 		return fmt.Errorf("accesslog: %s has none of the known formats: name one, as nginx's log_format for instance", f.name())
 	}
 	return nil
 }
 
-// firstTime returns the earliest time in the first block of a source.
+// firstTime returns the earliest time in the beginning of a source: of as many lines as
+// it may hold in the window at least.
 func (l *Log) firstTime(s *Source) int64 {
 	var ignored atomic.Int64
 	in, err := s.open(l.opts.Zstd, &ignored)
@@ -110,15 +126,19 @@ func (l *Log) firstTime(s *Source) int64 {
 		return math.MinInt64 // it will be told when it is read
 	}
 	defer in.Close()
-	start := int64(math.MinInt64)
-	c := cutter{name: s.Name, in: in, format: l.opts.Format, known: l.opts.Settings, blank: l.blank}
+	start, seen := int64(math.MaxInt64), 0
+	c := cutter{name: s.Name, in: in, format: l.opts.Format, known: l.opts.Settings, blank: l.blank, ended: l.ended}
 	c.emit = func(b *block) bool {
 		b.parse(b.format.Parser())
 		if len(b.entries) > 0 {
-			start = b.at(0).Time
+			start = min(start, b.at(0).Time)
 		}
-		return len(b.entries) == 0 && b.number < 16
+		seen += len(b.entries)
+		return seen < minShare && b.number < 16
 	}
 	_ = c.run() // it will be told when it is read
+	if seen == 0 {
+		return math.MinInt64
+	}
 	return start
 }

@@ -32,8 +32,8 @@ type headed interface {
 
 // named are the formats that have a name and need nothing else.
 var named = map[string]func(o Settings) (Format, error){
-	"combined":       func(Settings) (Format, error) { return combined{}, nil },
-	"common":         func(Settings) (Format, error) { return combined{}, nil },
+	"combined":       func(s Settings) (Format, error) { return combined{s.Zone}, nil },
+	"common":         func(s Settings) (Format, error) { return combined{s.Zone}, nil },
 	"w3c":            newW3C,
 	"iis":            newW3C,
 	"cloudfront":     newW3C,

@@ -57,6 +57,14 @@ var lineTests = []struct{ format, line, want string }{
 	{"combined", "192.0.2.1 - - [20/Feb/2016:00:00:45 +0000] \"GET /caf\xe9 HTTP/1.1\" 200 5 \"-\" \"Jos\xe9\"", "2016-02-20T00:00:45~ ip=192.0.2.1 method=GET path=/caf\xe9 agent=Jos\xe9 status=200 bytes=5"},
 	{"combined", `host.example.com - - [20/Feb/2016:00:00:45 +0000] "GET http://site/p HTTP/1.0" 200 5`, `2016-02-20T00:00:45~ method=GET host=site path=/p status=200 bytes=5 attribute:client=host.example.com`},
 	{"combined", `192.0.2.1:443 - - [20/Feb/2016:00:00:45 +0000] "GET / HTTP/1.0" 200 5`, `2016-02-20T00:00:45~ ip=192.0.2.1 method=GET path=/ status=200 bytes=5`},
+	{"combined", `www.example.com:443 192.0.2.1 - ann [20/Feb/2016:00:00:45 +0000] "GET / HTTP/1.0" 200 5`, `2016-02-20T00:00:45~ ip=192.0.2.1 user=ann method=GET host=www.example.com:443 path=/ status=200 bytes=5`},
+	{"combined", `127.0.1.1:80 192.0.2.1 - - [20/Feb/2016:00:00:45 +0000] "GET / HTTP/1.0" 200 5`, `2016-02-20T00:00:45~ ip=192.0.2.1 method=GET host=127.0.1.1:80 path=/ status=200 bytes=5`},
+	{"combined", `192.0.2.1, 10.0.0.1, 10.0.0.2 - ann [20/Feb/2016:00:00:45 +0000] "GET / HTTP/1.0" 200 5`, `2016-02-20T00:00:45~ ip=192.0.2.1 user=ann method=GET path=/ status=200 bytes=5`},
+	{"combined", `192.0.2.1,10.0.0.1 - - [20/Feb/2016:00:00:45 +0000] "GET / HTTP/1.0" 200 5`, `2016-02-20T00:00:45~ ip=192.0.2.1 method=GET path=/ status=200 bytes=5`},
+	{"combined", `192.0.2.1 ident ann [20/Feb/2016:00:00:45 +0000] "GET / HTTP/1.0" 200 5`, `2016-02-20T00:00:45~ ip=192.0.2.1 user=ann method=GET path=/ status=200 bytes=5`},
+	{"combined", `192.0.2.1 - - [20/Feb/2016:00:00:45.250 +0100] "GET / HTTP/1.0" 200 5`, `2016-02-19T23:00:45.25 ip=192.0.2.1 method=GET path=/ status=200 bytes=5`},
+	{"combined", `unknown, [20/Feb/2016:00:00:45 +0000] "GET / HTTP/1.0" 200 5`, `[` + string(accesslog.BadIP) + `]`},
+	{"combined", `192.0.2.1 - - [01/Jan/1970:00:00:00 +0100] "GET / HTTP/1.0" 200 5`, `[` + string(accesslog.BadTime) + `]`},
 	{"combined", `999.0.2.1 - - [20/Feb/2016:00:00:45 +0000] "GET / HTTP/1.0" 200 5`, `[` + string(accesslog.BadIP) + `]`},
 	{"combined", `192.0.2.1 - - [31/Feb/2016:00:00:45 +0000] "GET / HTTP/1.0" 200 5`, `[` + string(accesslog.BadTime) + `]`},
 	{"combined", `192.0.2.1 - - [20/Feb/2016:24:00:45 +0000] "GET / HTTP/1.0" 200 5`, `[` + string(accesslog.BadTime) + `]`},
@@ -69,6 +77,10 @@ var lineTests = []struct{ format, line, want string }{
 	{`$time_iso8601 $remote_addr "$request"`, `2016-02-20T00:00:45+01:00 192.0.2.1 "GET / HTTP/1.1" more`, `2016-02-19T23:00:45~ ip=192.0.2.1 method=GET path=/`},
 	{"json-nginx", `{"time_iso8601":"2016-02-20T00:00:45+00:00","remote_addr":"192.0.2.1","request":"GET /a?b HTTP/1.1","status":200,"request_time":0.5,"http_user_agent":"a\u00e9\"\ud83d\ude00"}`, `2016-02-20T00:00:45~ ip=192.0.2.1 method=GET path=/a query=b agent=aé"😀 status=200 ms=500`},
 	{"json-envoy", `{"start_time":"2016-02-20T00:00:45.123Z","method":"GET","path":"/a?b","authority":"h","response_code":429,"x_forwarded_for":"192.0.2.1,10.0.0.1","duration":12,"bytes_sent":"5","user_agent":null}`, `2016-02-20T00:00:45.123 ip=192.0.2.1 method=GET host=h path=/a query=b status=429 bytes=5 ms=12`},
+	{"json-envoy", `{"start_time":"2016-02-20T00:00:45.123Z","x_forwarded_for":"192.0.2.1","method":"GET","path":"/","downstream_remote_address":"10.0.0.1:4711"}`, `2016-02-20T00:00:45.123 ip=192.0.2.1 method=GET path=/`},
+	{"json-envoy", `{"start_time":"2016-02-20T00:00:45.123Z","x_forwarded_for":"made up","method":"GET","path":"/","downstream_remote_address":"10.0.0.1:4711"}`, `2016-02-20T00:00:45.123 ip=10.0.0.1 method=GET path=/`},
+	{"json-caddy", `{"level":"info","ts":1455926445.1,"msg":"serving initial configuration"}`, `[` + string(accesslog.Other) + `]`},
+	{"json-traefik", `{"level":"info","msg":"Configuration loaded","time":"2016-02-20T00:00:45Z"}`, `[` + string(accesslog.Other) + `]`},
 	{"json-caddy", `{"level":"info","ts":1455926445.5241024,"request":{"remote_ip":"10.0.0.1","client_ip":"192.0.2.1","method":"GET","host":"h","uri":"/a?b","headers":{"User-Agent":["curl/8","other"],"X":[]}},"duration":0.25,"size":10,"status":200}`, `2016-02-20T00:00:45.524102 ip=192.0.2.1 method=GET host=h path=/a query=b agent=curl/8 status=200 bytes=10 ms=250`},
 	{"json-traefik", `{"ClientHost":"192.0.2.1","ClientUsername":"-","DownstreamStatus":200,"Duration":1500000,"RequestHost":"h","RequestMethod":"GET","RequestPath":"/a","StartUTC":"2016-02-20T00:00:45.123456789Z","time":"2016-02-20T00:00:46Z","request_User-Agent":"x"}`, `2016-02-20T00:00:45.123456 ip=192.0.2.1 method=GET host=h path=/a agent=x status=200 ms=1`},
 	{"sluice", `{"time":"2016-02-20T00:00:45.123456789Z","level":"INFO","msg":"decision","allowed":true,"method":"POST","path":"/login","rule":"login","limit":"login","cost":3,"key":"login|192.0.2.1"}`, `2016-02-20T00:00:45.123456 ip=192.0.2.1 method=POST path=/login key=login|192.0.2.1 cost=3 attribute:rule=login`},
@@ -160,6 +172,25 @@ func TestFiles(t *testing.T) {
 			[]string{"2016-02-20T00:00:45~ ip=192.0.2.1 cost=5"},
 		},
 		{
+			"csv after blank lines", "\n\r\ntime,ip\n2016-02-20T00:00:45Z,192.0.2.1\n", nil, "csv", 3,
+			[]string{"2016-02-20T00:00:45~ ip=192.0.2.1"},
+		},
+		{
+			"a log after more blank lines than a block holds", strings.Repeat("\n", 300<<10) + "192.0.2.1 - - [20/Feb/2016:00:00:45 +0000] \"GET / HTTP/1.0\" 200 5\n", nil, "combined", 300 << 10,
+			[]string{"2016-02-20T00:00:45~ ip=192.0.2.1 method=GET path=/ status=200 bytes=5"},
+		},
+		{
+			"a server that tells of itself before its first request", "Starting\n" + strings.Repeat(`{"level":"info","ts":1455926445.1,"msg":"starting"}`+"\n", 20) +
+				`{"ts":1455926445.5,"request":{"client_ip":"192.0.2.1","method":"GET","uri":"/"},"status":200}` + "\n", nil, "json-caddy", 21,
+			[]string{"2016-02-20T00:00:45.5 ip=192.0.2.1 method=GET path=/ status=200"},
+		},
+		{
+			"times alone, which somebody asked for", "{\"at\":1455926445}\n",
+			map[string]string{"time": "at"},
+			"sluice-gateway", 0,
+			[]string{"2016-02-20T00:00:45~"},
+		},
+		{
 			"a byte order mark, blank lines, no newline at the end", "\xef\xbb\xbf\r\n{\"time\":\"2016-02-20T00:00:45Z\",\"ip\":\"192.0.2.1\",\"method\":\"GET\"}\n\n{\"time\":\"2016-02-20T00:00:44Z\",\"ip\":\"192.0.2.2\"}", nil, "sluice-gateway", 2,
 			[]string{"2016-02-20T00:00:44~ ip=192.0.2.2", "2016-02-20T00:00:45~ ip=192.0.2.1 method=GET"},
 		},
@@ -213,9 +244,13 @@ func TestZones(t *testing.T) {
 		"2016-10-30 02:30:00+01:00": "2016-10-30T01:30:00Z", "2016-07-01T12:00:00": "2016-07-01T10:00:00Z",
 	} {
 		var e accesslog.Entry
-		if r := p.Parse(`{"time":"`+stamp+`"}`, &e); r != "" || e.At().Format(time.RFC3339) != want {
+		if r := p.Parse(`{"time":"`+stamp+`","status":200}`, &e); r != "" || e.At().Format(time.RFC3339) != want {
 			t.Errorf("%s: %v %s, want %s", stamp, e.At(), r, want)
 		}
+	}
+	plain, _ := readAll(t, "192.0.2.1 - - [30/Oct/2016:03:00:00] \"GET / HTTP/1.1\" 200 1\n", accesslog.Options{Settings: accesslog.Settings{Zone: berlin}})
+	if len(plain) != 1 || !strings.HasPrefix(plain[0], "2016-10-30T02:00:00~") {
+		t.Errorf("combined without an offset: %q", plain)
 	}
 	// Both sides of the change, in one file with offsets.
 	got, _ := readAll(t, "192.0.2.1 - - [30/Oct/2016:02:30:00 +0200] \"GET /first HTTP/1.1\" 200 1\n192.0.2.1 - - [30/Oct/2016:02:10:00 +0100] \"GET /second HTTP/1.1\" 200 1\n", accesslog.Options{})

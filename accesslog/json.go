@@ -25,17 +25,18 @@ func (j *jsonLines) Name() string { return j.name }
 
 // Parser implements Format.
 func (j *jsonLines) Parser() Parser {
-	return &jsonParser{slots: j.slots, setter: setter{zone: j.set.Zone}}
+	return &jsonParser{slots: j.slots, setter: setter{zone: j.set.Zone}, timeAlone: j.set.Fields["time"] != ""}
 }
 
 // jsonParser reads JSON objects without building them.
 type jsonParser struct {
 	setter
-	slots slots
-	path  []byte
-	rest  string
-	entry *Entry
-	why   Reason
+	slots     slots
+	timeAlone bool // somebody named the time: then a time alone is a request too
+	path      []byte
+	rest      string
+	entry     *Entry
+	why       Reason
 }
 
 // maxDepth is how deep objects may be nested.
@@ -52,7 +53,16 @@ func (p *jsonParser) Parse(line string, e *Entry) Reason {
 	if p.space(); p.rest != "" {
 		return BadJSON
 	}
-	return p.end(e)
+	if r := p.end(e); r != "" || p.timeAlone || tellsRequest(e) {
+		return r
+	}
+	return Other
+}
+
+// tellsRequest reports whether an entry tells more than a time. Servers write what else
+// happens to them into the same files.
+func tellsRequest(e *Entry) bool {
+	return e.IP.IsValid() || e.Method != "" || e.Path != "" || e.Status != 0 || e.Host != "" || e.User != "" || e.Key != "" || len(e.More) > 0
 }
 
 func (p *jsonParser) failed() Reason {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // DefaultWindow is how many lines are held to be sorted, unless Options say otherwise.
@@ -20,7 +21,8 @@ type Options struct {
 
 	// Window is how many lines are held in memory to be sorted; 0 means DefaultWindow.
 	// A line that comes even later than this is given out at once, with the time that
-	// was reached, and counted as late.
+	// was reached, and counted as late. Files that are read at once share it, and where
+	// lines are longer than 2 KiB on average fewer are held: memory is bounded.
 	Window int
 
 	Zstd Decompressor // for files that are compressed so
@@ -40,11 +42,17 @@ type Log struct {
 	last    int64
 	errs    []error
 
-	jobs chan *block
-	stop chan struct{}
-	free chan *block
-	work sync.WaitGroup
+	jobs    chan *block
+	quit    <-chan struct{} // closed when the context ends: nobody reads on
+	overdue chan struct{}   // closed a moment later: who still waits for input is left alone
+	stop    chan struct{}   // closed at the end
+	free    chan *block
+	work    sync.WaitGroup
 }
+
+// patience is for how long a file may go on to wait for input after the context ended.
+// One Ctrl-C ends also the program that writes a pipe, and what it wrote counts.
+const patience = 200 * time.Millisecond
 
 // New returns a log of these files.
 func New(sources []Source, o Options) *Log {
@@ -54,26 +62,28 @@ func New(sources []Source, o Options) *Log {
 	return &Log{sources: slices.Clone(sources), opts: o}
 }
 
-// Entries gives out all requests in the order of time, until the files or ctx end.
-// An entry and its texts are good until the next one: who keeps a text clones it. Call
-// it once.
+// Entries gives out all requests in the order of time, until the files end. When ctx
+// does, nothing more is read, and what was read is given out. An entry and its texts are
+// good until the next one: who keeps a text clones it. Call it once.
 func (l *Log) Entries(ctx context.Context) iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
-		l.begin()
+		l.begin(ctx)
 		defer l.end()
 		l.meet()
-		for n := 0; ; n++ {
-			if n&1023 == 0 && ctx.Err() != nil {
-				l.errs = append(l.errs, ctx.Err())
-				return
-			}
+		for {
 			e, from, done, ok := l.next()
-			if !ok || !yield(e) {
+			if !ok {
+				break
+			}
+			if !yield(e) {
 				return
 			}
 			if done {
 				l.recycle(from.block)
 			}
+		}
+		if ctx.Err() != nil {
+			l.errs = append(l.errs, ctx.Err())
 		}
 	}
 }
@@ -86,6 +96,7 @@ func (l *Log) next() (e *Entry, from run, done, ok bool) {
 				i++
 			} else {
 				l.files = slices.Delete(l.files, i, i+1)
+				l.divide()
 			}
 		}
 		if !l.openDue() {
@@ -97,6 +108,9 @@ func (l *Log) next() (e *Entry, from run, done, ok bool) {
 	}
 	e, from, done = l.window.next()
 	from.file.held--
+	if done {
+		from.file.bytes -= from.block.weight()
+	}
 	if e.Time < l.last {
 		l.tally.late++
 		l.tally.latest = max(l.tally.latest, l.last-e.Time)
@@ -109,8 +123,14 @@ func (l *Log) next() (e *Entry, from run, done, ok bool) {
 // fill reads blocks of a file until its part of the window is full. It returns false at
 // the end of the file.
 func (l *Log) fill(f *file) bool {
-	for f.held <= f.share {
-		b, ok := <-f.blocks
+	for f.held <= f.share && f.bytes <= f.share*lineWeight {
+		var b *block
+		ok := true
+		select {
+		case b, ok = <-f.blocks:
+		case <-l.overdue:
+			return false
+		}
 		if !ok {
 			l.errs = appendError(l.errs, f.err)
 			return false
@@ -123,6 +143,7 @@ func (l *Log) fill(f *file) bool {
 			continue
 		}
 		f.held += len(b.entries)
+		f.bytes += b.weight()
 		l.window.add(f, b)
 	}
 	return true
@@ -139,7 +160,7 @@ func (l *Log) Lines() Lines { return l.tally.lines() }
 func (l *Log) Progress() Progress {
 	p := Progress{Lines: l.counted.Load(), Bytes: l.read.Load()}
 	for i := range l.sources {
-		if l.sources[i].Size == 0 {
+		if s := &l.sources[i]; s.Size == 0 && !s.Again { // a regular file may be empty
 			p.Size = 0
 			break
 		}
@@ -166,9 +187,10 @@ func appendError(errs []error, err error) []error {
 }
 
 // begin starts those who parse.
-func (l *Log) begin() {
+func (l *Log) begin(ctx context.Context) {
 	workers := runtime.GOMAXPROCS(0)
-	l.stop = make(chan struct{})
+	l.quit, l.stop, l.overdue = ctx.Done(), make(chan struct{}), make(chan struct{})
+	context.AfterFunc(ctx, func() { time.AfterFunc(patience, func() { close(l.overdue) }) })
 	l.jobs = make(chan *block, workers)
 	l.free = make(chan *block, 64)
 	for range workers {
@@ -176,7 +198,18 @@ func (l *Log) begin() {
 	}
 }
 
-// end stops everybody, and waits until they have.
+// ended reports whether nobody wants more lines.
+func (l *Log) ended() bool {
+	select {
+	case <-l.quit:
+	case <-l.stop:
+	default:
+		return false
+	}
+	return true
+}
+
+// end stops everybody, and waits until they have, but for those who wait for input.
 func (l *Log) end() {
 	close(l.stop)
 	l.work.Wait()

@@ -76,13 +76,17 @@ func (s slots) with(fields map[string]string) (slots, error) {
 	for field, to := range s {
 		all[field] = to
 	}
+	meant := make(map[string]string, len(fields))
 	for name, field := range fields {
 		to, err := slotOf(name)
 		if err != nil {
 			return nil, err
 		}
+		if other, twice := meant[field]; twice {
+			return nil, fmt.Errorf("accesslog: the field %q cannot mean both %s and %s", field, min(name, other), max(name, other))
+		}
 		to.rank = 255
-		all[field] = to
+		all[field], meant[field] = to, name
 	}
 	return all, nil
 }
@@ -125,17 +129,19 @@ func (s *setter) set(e *Entry, to slot, value string) Reason {
 	if value == "-" || value == "" || to.meaning == isNothing {
 		return ""
 	}
-	if to.meaning != isMore {
-		if s.ranks[to.meaning] > to.rank {
-			return ""
-		}
-		s.ranks[to.meaning] = to.rank
+	rank := &s.ranks[to.meaning]
+	if to.meaning == isForwarded {
+		rank = &s.ranks[isIP] // both tell the client
+	}
+	if *rank > to.rank {
+		return ""
 	}
 	switch to.meaning {
 	case isTime, isDate, isClock:
+		*rank = to.rank
 		return s.setTime(e, to.meaning, value)
 	case isIP, isForwarded:
-		return setIP(e, to.meaning, value)
+		return setIP(e, to, value, rank)
 	case isStatus, isBytes, isLength, isCost, isSeconds, isMillis, isNanos, isTaken:
 		if !setNumber(e, to.meaning, value) {
 			return BadNumber
@@ -144,9 +150,11 @@ func (s *setter) set(e *Entry, to slot, value string) Reason {
 		s.other = value != "decision"
 	case isMore:
 		e.More = append(e.More, Field{to.name, value})
+		return "" // any number of them
 	default:
 		setText(e, to.meaning, value)
 	}
+	*rank = to.rank
 	return ""
 }
 
@@ -181,16 +189,18 @@ func (s *setter) end(e *Entry) Reason {
 	return ""
 }
 
-func setIP(e *Entry, m meaning, value string) Reason {
-	if m == isForwarded {
+// setIP reads the client's address. A list of forwarders that cannot be read leaves the
+// place to other fields.
+func setIP(e *Entry, to slot, value string, rank *uint8) Reason {
+	if to.meaning == isForwarded {
 		value, _, _ = strings.Cut(value, ",")
 		value = strings.TrimSpace(value)
 	}
 	ip, ok := parseAddr(value)
 	switch {
 	case ok:
-		e.IP = ip
-	case m == isForwarded: // what a client made up
+		e.IP, *rank = ip, to.rank
+	case to.meaning == isForwarded: // what a client made up
 	case plausibleHost(value):
 		e.More = append(e.More, Field{"attribute:client", value})
 	default:

@@ -27,8 +27,7 @@ type nginxPiece struct {
 // Variables that say nothing about the request are passed over. The whole of a line
 // need not be described: what comes after the last text is not looked at.
 func NginxFormat(text string, s Settings) (Format, error) {
-	fields, err := nginxFields.with(nil)
-	if err != nil {
+	if _, err := nginxFields.with(s.Fields); err != nil {
 		return nil, err
 	}
 	f := &nginxFormat{text: text, set: s}
@@ -46,7 +45,7 @@ func NginxFormat(text string, s Settings) (Format, error) {
 		if i > 0 {
 			before = between[i-1]
 		}
-		f.pieces = append(f.pieces, nginxPiece{variableSlot(name, fields, s.Fields), between[i], strings.HasSuffix(before, `"`)})
+		f.pieces = append(f.pieces, nginxPiece{variableSlot(name, s.Fields), between[i], strings.HasSuffix(before, `"`)})
 	}
 	return f, f.check()
 }
@@ -86,7 +85,7 @@ func isNameByte(c byte) bool {
 }
 
 // variableSlot says where a variable goes. Settings name variables without the dollar.
-func variableSlot(name string, fields slots, more map[string]string) slot {
+func variableSlot(name string, more map[string]string) slot {
 	for want, field := range more {
 		if strings.TrimPrefix(field, "$") == name {
 			if to, err := slotOf(want); err == nil {
@@ -95,7 +94,7 @@ func variableSlot(name string, fields slots, more map[string]string) slot {
 			}
 		}
 	}
-	if to, ok := fields[name]; ok {
+	if to, ok := nginxFields[name]; ok {
 		return to
 	}
 	switch {

@@ -23,7 +23,7 @@ var nginxFields = slots{
 
 // envoyFields are those of Envoy's and Istio's JSON logs.
 var envoyFields = slots{
-	"start_time": {meaning: isTime}, "x_forwarded_for": {meaning: isForwarded}, "downstream_remote_address": {meaning: isIP},
+	"start_time": {meaning: isTime}, "x_forwarded_for": {meaning: isForwarded, rank: 2}, "downstream_remote_address": {meaning: isIP},
 	"downstream_remote_address_without_port": {meaning: isIP, rank: 1}, "method": {meaning: isVerb}, "path": {meaning: isTarget}, "authority": {meaning: isHost},
 	"response_code": {meaning: isStatus}, "bytes_sent": {meaning: isBytes}, "bytes_received": {meaning: isLength}, "duration": {meaning: isMillis}, "user_agent": {meaning: isAgent},
 }

@@ -109,6 +109,8 @@ func parseAddr(text string) (netip.Addr, bool) {
 			return netip.Addr{}, false
 		}
 		text = text[1:end]
+	} else if strings.IndexByte(text[colon+1:], ':') < 0 {
+		return netip.Addr{}, false // a host with its port
 	}
 	a, err := netip.ParseAddr(text)
 	return a, err == nil

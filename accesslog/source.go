@@ -30,7 +30,8 @@ func File(name string) Source {
 	return s
 }
 
-// Stream is the source that reads r, such as the standard input.
+// Stream is the source that reads r, such as the standard input. A read that is under way
+// when the log is left goes on until it returns: nobody can end it.
 func Stream(name string, r io.Reader) Source {
 	return Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
 }

@@ -14,25 +14,41 @@ type stampCache struct {
 	start int64  // of that day in that zone, seconds since 1970
 }
 
-// common reads 20/Feb/2016:00:00:45 -0500 as microseconds since 1970.
-func (c *stampCache) common(text string) (int64, bool) {
+// common reads 20/Feb/2016:00:00:45 -0500, also with a fraction or without a zone, as
+// microseconds since 1970. coarse tells one without a fraction.
+func (c *stampCache) common(text string, zone *time.Location) (at int64, coarse, ok bool) {
 	if len(text) < 20 || text[11] != ':' {
-		return 0, false
+		return 0, false, false
 	}
-	zone := text[20:]
-	if text[:11] != c.day || zone != c.zone {
-		day, ok := commonDay(text[:11])
-		if !ok {
-			return 0, false
-		}
-		offset, ok := zoneOffset(zone)
-		if !ok {
-			return 0, false
-		}
-		c.day, c.zone, c.start = strings.Clone(text[:11]), strings.Clone(zone), day-offset
+	return c.stamp(text[:11], text[12:20], text[20:], commonDay, zone)
+}
+
+// stamp puts the parts of a stamp together. The rest is a fraction and an offset.
+func (c *stampCache) stamp(day, clock, rest string, dayOf func(string) (int64, bool), zone *time.Location) (at int64, coarse, ok bool) {
+	fraction, offset, ok := fractionOf(rest)
+	if !ok {
+		return 0, false, false
 	}
-	clock, ok := clockTime(text[12:20])
-	return (c.start + clock) * 1e6, ok
+	if day != c.day || offset != c.zone {
+		start, ok := dayOf(day)
+		if !ok {
+			return 0, false, false
+		}
+		east, ok := zoneOffset(offset)
+		if !ok {
+			return 0, false, false
+		}
+		c.day, c.zone, c.start = strings.Clone(day), strings.Clone(offset), start-east
+	}
+	seconds, ok := clockTime(clock)
+	if !ok {
+		return 0, false, false
+	}
+	seconds += c.start
+	if offset == "" && zone != nil {
+		seconds = inZone(seconds, zone)
+	}
+	return seconds*1e6 + max(fraction, 0), fraction < 0, seconds >= 0
 }
 
 // clockTime reads 00:00:45 as seconds. A leap second is the second before it.
@@ -120,8 +136,7 @@ func (c *stampCache) any(text string, zone *time.Location) (at int64, coarse, ok
 		return c.iso(text, zone)
 	}
 	if len(text) >= 20 && text[2] == '/' {
-		at, ok = c.common(text)
-		return at, true, ok
+		return c.common(text, zone)
 	}
 	return unixTime(text)
 }
@@ -131,31 +146,7 @@ func (c *stampCache) iso(text string, zone *time.Location) (at int64, coarse, ok
 	if text[10] != 'T' && text[10] != ' ' && text[10] != 't' {
 		return 0, false, false
 	}
-	fraction, rest, ok := fractionOf(text[19:])
-	if !ok {
-		return 0, false, false
-	}
-	local := rest == "" && zone != nil
-	if text[:10] != c.day || rest != c.zone {
-		day, ok := isoDay(text[:10])
-		if !ok {
-			return 0, false, false
-		}
-		offset, ok := zoneOffset(rest)
-		if !ok {
-			return 0, false, false
-		}
-		c.day, c.zone, c.start = strings.Clone(text[:10]), strings.Clone(rest), day-offset
-	}
-	clock, ok := clockTime(text[11:19])
-	if !ok {
-		return 0, false, false
-	}
-	seconds := c.start + clock
-	if local {
-		seconds = inZone(seconds, zone)
-	}
-	return seconds*1e6 + max(fraction, 0), fraction < 0, true
+	return c.stamp(text[:10], text[11:19], text[19:], isoDay, zone)
 }
 
 // inZone takes the seconds of a local time as if in UTC, and returns them as they are.

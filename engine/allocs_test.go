@@ -35,11 +35,12 @@ func TestNoAllocations(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			seen := &counter{}
 			e := open(t, c.set, nil, engine.WithObserver(seen), engine.WithObserver(seen))
-			bad := 0
+			bad, all, each := 0, []engine.Request{c.r, c.r}, make([]engine.Decision, 2)
 			for name, f := range map[string]func() (engine.Decision, error){
 				"Check": func() (engine.Decision, error) { return e.Check(t.Context(), c.r) },
 				"Wait":  func() (engine.Decision, error) { return e.Wait(t.Context(), c.r) },
 				"Peek":  func() (engine.Decision, error) { return e.Peek(t.Context(), c.r) },
+				"All":   func() (engine.Decision, error) { return e.CheckAll(t.Context(), all, each) },
 			} {
 				got := testing.AllocsPerRun(500, func() {
 					if d, err := f(); err != nil || d.Allowed != c.allowed {

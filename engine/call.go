@@ -16,6 +16,7 @@ type call struct {
 	state   *state
 	shadow  bool // every rule is turned to shadow
 	matches rule.Matches
+	views   views    // of several requests: see CheckAll
 	keys    []string // of the first hits, for stores that may keep them; made when needed
 	batches [scopes]batch
 	back    batch    // what is given back

@@ -43,7 +43,7 @@ func newAccount(c *rule.Compiled) *account { return &account{rule: c, keys: newK
 
 // observe counts what the rule said to a request at the instant now.
 func (a *account) observe(o *engine.Outcome, e *accesslog.Entry, r *runner, now int64) {
-	second := uint32((now - r.start) / 1e6)
+	second := r.second(now)
 	denied := !o.Allowed
 	a.requests++
 	a.timeline.touch(second, denied)

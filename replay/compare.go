@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-limiter/sluice/accesslog"
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/rule"
 )
@@ -43,7 +44,12 @@ type rival struct {
 // changes counts by rule and key.
 type changes struct {
 	requests int64
-	keys     map[Change]int64 // with Requests 0
+	keys     map[blame]*change
+}
+
+type change struct {
+	requests int64
+	good     bool
 }
 
 // blame remembers which rule refused the request at hand, and whom.
@@ -64,7 +70,7 @@ func (b *blame) note(ev *engine.Event) {
 }
 
 func newRival(set *rule.Set, at int64) (*rival, error) {
-	v := &rival{newly: changes{keys: map[Change]int64{}}, gone: changes{keys: map[Change]int64{}}}
+	v := &rival{newly: changes{keys: map[blame]*change{}}, gone: changes{keys: map[blame]*change{}}}
 	var err error
 	v.player, err = NewPlayer(set, at, &v.blame)
 	return v, err
@@ -80,26 +86,32 @@ func (v *rival) decide(r *runner, request *rule.Request, first *engine.Decision)
 	if refused {
 		v.denied++
 	}
-	good := r.entry.User != "" || LooksGood(r.entry.Agent)
 	switch {
 	case refused && !before:
-		v.newly.add(v.blame, good)
+		v.newly.add(v.blame, r.entry)
 	case !refused && before:
-		v.gone.add(r.blame, good)
+		v.gone.add(r.blame, r.entry)
 	}
 }
 
-func (c *changes) add(b blame, good bool) {
+// add counts a request. A key looks good if the first of its requests here does, or if
+// anybody behind it is logged in.
+func (c *changes) add(b blame, e *accesslog.Entry) {
 	c.requests++
-	c.keys[Change{Rule: b.rule, Key: b.key, Good: good}]++
+	k := c.keys[b]
+	if k == nil {
+		k = &change{good: LooksGood(e.Agent)}
+		c.keys[b] = k
+	}
+	k.requests++
+	k.good = k.good || e.User != ""
 }
 
 // top returns the keys with most requests.
 func (c *changes) top(n int) []Change {
 	list := make([]Change, 0, len(c.keys))
-	for k, count := range c.keys {
-		k.Requests = count
-		list = append(list, k)
+	for b, k := range c.keys {
+		list = append(list, Change{Rule: b.rule, Key: b.key, Requests: k.requests, Good: k.good})
 	}
 	slices.SortFunc(list, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Key, b.Key))

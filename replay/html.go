@@ -42,17 +42,18 @@ type chart struct {
 	Most    int64
 	From    Instant
 	To      Instant
-	Step    time.Duration
+	Step    Seconds
 }
 
 // chartOf draws a timeline.
 func chartOf(t Timeline) chart {
-	c := chart{From: t.From, Step: time.Duration(t.Step)}
+	c := chart{From: t.From, Step: t.Step}
 	if len(t.Requests) == 0 {
 		return c
 	}
 	c.Most = max(slices.Max(t.Requests), 1)
-	c.To = Instant{t.From.Add(c.Step * time.Duration(len(t.Requests)))}
+	step := time.Duration(t.Step)
+	c.To = Instant{t.From.Add(step * time.Duration(len(t.Requests)))}
 	width := chartWidth / float64(len(t.Requests))
 	for i, n := range t.Requests {
 		denied := t.Denied[i]
@@ -61,7 +62,7 @@ func chartOf(t Timeline) chart {
 		if denied > 0 {
 			refused = max(refused, 1.5) // a single one can be seen
 		}
-		at := Instant{t.From.Add(c.Step * time.Duration(i))}
+		at := Instant{t.From.Add(step * time.Duration(i))}
 		c.Columns = append(c.Columns, column{
 			X: width * float64(i), Width: max(width-0.5, 0.5), Y: chartHeight - height, Height: height,
 			DeniedY: chartHeight - refused, DeniedHeight: refused,

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"iter"
+	"math"
 
 	"github.com/sluice-limiter/sluice/accesslog"
 	"github.com/sluice-limiter/sluice/engine"
@@ -143,7 +144,7 @@ func (r *runner) decide(e *accesslog.Entry) error {
 	if err != nil {
 		r.fail(err)
 	}
-	r.peaks.touch(uint32((r.player.now - r.start) / 1e6))
+	r.peaks.touch(r.second(r.player.now))
 	if r.requests%weighEvery == 0 {
 		r.weigh()
 	}
@@ -158,8 +159,14 @@ func (r *runner) decide(e *accesslog.Entry) error {
 	return nil
 }
 
+// second returns the second of an instant since the start. A wrong stamp may lie further
+// away than can be told.
+func (r *runner) second(at int64) uint32 {
+	return uint32(min((at-r.start)/1e6, math.MaxUint32))
+}
+
 // weighEvery is after how many requests the memory is looked at.
-const weighEvery = 1 << 16
+const weighEvery = 1 << 12
 
 // weigh takes note of the memory if it was never as much.
 func (r *runner) weigh() {

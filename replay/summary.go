@@ -148,12 +148,11 @@ func (a *account) keyPeaks() []KeyPeaks {
 			all[i] = a.keys.at(i).peaks[w]
 		}
 		slices.Sort(all)
-		at := func(share float64) int64 {
-			i := int(share * float64(len(all)))
-			return int64(all[min(i, len(all)-1)])
+		at := func(share int) int64 { // in ten-thousandths: the least that so many keys do not exceed
+			return int64(all[(len(all)*share+9999)/10_000-1])
 		}
 		p := &out[w]
-		p.P50, p.P90, p.P95, p.P99, p.P999, p.P9999 = at(.5), at(.9), at(.95), at(.99), at(.999), at(.9999)
+		p.P50, p.P90, p.P95, p.P99, p.P999, p.P9999 = at(5000), at(9000), at(9500), at(9900), at(9990), at(9999)
 		p.Max = int64(all[len(all)-1])
 	}
 	return out

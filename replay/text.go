@@ -41,7 +41,10 @@ func (r *Report) textLines(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	for _, why := range l.Reasons {
-		fmt.Fprintf(w, "  %s × %s, such as in %s:\n    %s\n", thousands(why.Count), why.Reason, why.File, why.Sample)
+		fmt.Fprintf(w, "  %s × %s, such as in %s\n", thousands(why.Count), why.Reason, why.File)
+		if why.Sample != "" {
+			fmt.Fprintf(w, "    %s\n", why.Sample)
+		}
 	}
 	if l.Late > 0 {
 		fmt.Fprintf(w, "  %s lines came up to %v later than the window that is sorted, and were decided so: a larger --window puts them in order\n", thousands(l.Late), l.Latest)
@@ -49,14 +52,14 @@ func (r *Report) textLines(w io.Writer) {
 }
 
 func (r *Report) textTotals(w io.Writer) {
-	fmt.Fprintf(w, "%s requests from %s to %s: %s\n", thousands(r.Requests), date(r.From), date(r.To), share(r.Denied, r.Requests, "refused"))
+	fmt.Fprintf(w, "%s requests from %s to %s (UTC, as all times here): %s\n", thousands(r.Requests), date(r.From), date(r.To), share(r.Denied, r.Requests, "refused"))
 	for _, more := range []struct {
 		n    int64
 		what string
 	}{
 		{r.Shadow, "would be refused by a rule in shadow"},
 		{r.Waited, "let through after a wait"},
-		{r.NoRule, "matched by no rule"},
+		{r.NoRule, "matched by no rule" + r.whyNone()},
 		{r.Errors, "could not be decided: " + r.Error},
 	} {
 		if more.n > 0 {
@@ -69,10 +72,18 @@ func (r *Report) textTotals(w io.Writer) {
 		parts[i] = fmt.Sprintf("%s in %v (%s)", thousands(p.Requests), short(p.Over), date(p.At))
 	}
 	fmt.Fprintf(w, "busiest: %s\n", strings.Join(parts, ", "))
-	fmt.Fprintf(w, "memory: %s keys take %s\n", thousands(r.Memory.Keys), bytesText(r.Memory.Bytes))
+	fmt.Fprintf(w, "memory: up to %s for the budgets of %s keys at once\n", bytesText(r.Memory.Bytes), thousands(r.Memory.Keys))
 	if r.Memory.Forgotten > 0 {
 		fmt.Fprintf(w, "  %s keys were forgotten for lack of memory: figures are too low\n", thousands(r.Memory.Forgotten))
 	}
+}
+
+// whyNone helps when not one request was decided.
+func (r *Report) whyNone() string {
+	if r.NoRule < r.Requests {
+		return ""
+	}
+	return ": look whether the log tells what the keys of the rules are made of"
 }
 
 // textSpread tells how much depends on what the log does not tell.
@@ -117,7 +128,9 @@ func (r *Rule) text(w io.Writer) {
 		fmt.Fprintf(w, "  %s by its candidate\n", share(r.Candidate, r.Requests, "refused"))
 	}
 	r.textChart(w)
-	r.textPeaks(w)
+	if r.Keys > 0 {
+		r.textPeaks(w)
+	}
 	if r.Denied == 0 {
 		return
 	}
@@ -149,10 +162,7 @@ func textKeys(w io.Writer, title string, keys []DeniedKey) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "    KEY\tREQUESTS\tREFUSED\tPEAK/m\tLONGEST\tLIMIT\tAGENT")
 	for _, k := range keys {
-		agent := printable(k.Agent)
-		if len(agent) > 60 {
-			agent = agent[:57] + "..."
-		}
+		agent := cut(printable(k.Agent), 60)
 		fmt.Fprintf(t, "    %s\t%d\t%d\t%d\t%v\t%s\t%s\n", printable(k.Key), k.Requests, k.Denied, k.Peak, time.Duration(k.Longest).Round(time.Second), k.Limit, cmp.Or(agent, "-"))
 	}
 	_ = t.Flush()
@@ -204,7 +214,7 @@ func (r *Rule) textChart(w io.Writer) {
 	}
 	most := slices.Max(requests)
 	step := time.Duration(r.Timeline.Step) * time.Duration((len(r.Timeline.Requests)+len(requests)-1)/len(requests))
-	fmt.Fprintf(w, "  requests  %s up to %s in %v\n", bars(requests, most), thousands(most), step)
+	fmt.Fprintf(w, "  requests  %s up to %s in %s\n", bars(requests, most), thousands(most), short(Seconds(step)))
 	if worst := slices.Max(denied); worst > 0 {
 		fmt.Fprintf(w, "  refused   %s up to %s\n", bars(denied, worst), thousands(worst))
 	}

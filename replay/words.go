@@ -21,7 +21,19 @@ func share(n, all int64, what string) string {
 	if all == 0 {
 		return thousands(n) + " " + what
 	}
-	return fmt.Sprintf("%s (%.3g %%) %s", thousands(n), 100*float64(n)/float64(all), what)
+	return fmt.Sprintf("%s (%s %%) %s", thousands(n), percent(n, all), what)
+}
+
+// percent writes a share in three digits, and never as 0 or 100 what is not.
+func percent(n, all int64) string {
+	p := 100 * float64(n) / float64(all)
+	switch {
+	case n > 0 && p < 0.001:
+		return "< 0.001"
+	case n < all && p >= 99.95:
+		return "> 99.9"
+	}
+	return strconv.FormatFloat(p, 'g', 3, 64)
 }
 
 func date(t Instant) string { return t.Format("2006-01-02 15:04:05") }
@@ -52,6 +64,15 @@ func bytesText(n int64) string {
 func printable(text string) string {
 	quoted := strconv.QuoteToGraphic(text)
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
+
+// cut shortens a text to so many characters.
+func cut(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most-3]) + "..."
 }
 
 // levels are characters that are more and more full.

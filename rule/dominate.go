@@ -69,8 +69,12 @@ func shortest(l sluice.Limit) time.Duration {
 	switch l.Calendar {
 	case sluice.Day:
 		return 23 * time.Hour
+	case sluice.Week:
+		return 7*24*time.Hour - time.Hour
 	case sluice.Month:
 		return 28*24*time.Hour - time.Hour
+	case sluice.Year:
+		return 365*24*time.Hour - time.Hour
 	}
 	return l.Period
 }
@@ -80,8 +84,12 @@ func longest(l sluice.Limit) time.Duration {
 	switch l.Calendar {
 	case sluice.Day:
 		return 25 * time.Hour
+	case sluice.Week:
+		return 7*24*time.Hour + time.Hour
 	case sluice.Month:
 		return 31*24*time.Hour + time.Hour
+	case sluice.Year:
+		return 366*24*time.Hour + time.Hour
 	}
 	return l.Period
 }
@@ -118,6 +126,9 @@ func dominates(a, b sluice.Limit, wait time.Duration) bool {
 	return false // leaky_bucket and warm_up delay whatever they let through
 }
 
+// mostDays is how many days a window of the calendar has at most.
+var mostDays = map[sluice.Calendar]int64{sluice.Week: 7, sluice.Month: 31, sluice.Year: 366}
+
 // aligned returns the most that windows a let through in one window of b, if the
 // boundaries of both fall together.
 func aligned(a, b sluice.Limit) (int64, bool) {
@@ -129,8 +140,8 @@ func aligned(a, b sluice.Limit) (int64, bool) {
 		if a.Zone != b.Zone || a.Calendar == "" || b.Calendar == "" {
 			return 0, false
 		}
-		if a.Calendar == sluice.Day && b.Calendar == sluice.Month {
-			return mulDiv(a.Count, 31, 1), true
+		if days := mostDays[b.Calendar]; a.Calendar == sluice.Day && days > 0 {
+			return mulDiv(a.Count, days, 1), true
 		}
 		return a.Count, a.Calendar == b.Calendar && a.AnchorDay == b.AnchorDay
 	case b.Period%a.Period == 0:

@@ -29,6 +29,7 @@ type origin struct {
 
 // file adds one file.
 func (l *loader) file(s *source) {
+	s.mergeKeys = l.options.mergeKeys
 	root, problems := s.read()
 	l.problems = append(l.problems, problems...)
 	if root == nil {

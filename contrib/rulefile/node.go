@@ -131,6 +131,7 @@ func (b *builder) build(a ast.Node) *node {
 func (b *builder) mapping(n *node, values []*ast.MappingValueNode) {
 	n.kind = mapKind
 	seen := make(map[string]int, len(values))
+	var merged []*node
 	for i, v := range values {
 		t := v.Key.GetToken()
 		line, column := b.src.place(t)
@@ -140,6 +141,10 @@ func (b *builder) mapping(n *node, values []*ast.MappingValueNode) {
 		switch v.Key.(type) {
 		case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
 		case *ast.MergeKeyNode:
+			if b.src.mergeKeys {
+				merged = append(merged, b.build(v.Value))
+				continue
+			}
 			b.fail(t, "merge keys (<<) are not supported", "give the anchor to a whole value and use that: limits: *usual")
 			n.broken = true
 			continue
@@ -159,6 +164,28 @@ func (b *builder) mapping(n *node, values []*ast.MappingValueNode) {
 			value.line, value.column = line, column // there is nothing to point at
 		}
 		n.fields = append(n.fields, field{name: name, line: line, column: column, value: value})
+	}
+	for _, m := range merged {
+		b.merge(n, m, seen)
+	}
+}
+
+// merge gives n the fields of a map that it has not, or of several: the first counts.
+func (b *builder) merge(n, from *node, seen map[string]int) {
+	switch from.kind {
+	case listKind:
+		for _, one := range from.items {
+			b.merge(n, one, seen)
+		}
+	case mapKind:
+		for _, f := range from.fields {
+			if _, has := seen[f.name]; !has {
+				seen[f.name] = f.line
+				n.fields = append(n.fields, f)
+			}
+		}
+	default:
+		b.problems = append(b.problems, from.problem("only a map can be merged, or a list of maps", "write <<: *usual, where &usual stands before a map"))
 	}
 }
 

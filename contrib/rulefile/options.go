@@ -15,6 +15,7 @@ type options struct {
 	conditions *Conditions
 	sections   map[string]any
 	runTests   bool
+	mergeKeys  bool
 
 	debounce time.Duration
 	recheck  time.Duration
@@ -61,6 +62,12 @@ func Section(name string, defaults any) Option {
 // their own tests are not loaded.
 func CheckTests() Option {
 	return func(o *options) { o.runTests = true }
+}
+
+// MergeKeys lets files have merge keys (<<: *usual): for files in a form of others, who
+// read them. In rules they hide what a rule says, so they are refused without it.
+func MergeKeys() Option {
+	return func(o *options) { o.mergeKeys = true }
 }
 
 // Debounce sets how long Watch waits after a change for further ones; 100 ms if not

@@ -21,6 +21,8 @@ type source struct {
 	data  []byte
 	lines []string
 
+	mergeKeys bool // they are allowed
+
 	// The line that was looked at last, in characters: files of one long line are as
 	// fast to read as others.
 	number int

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/rule"
 	"github.com/sluice-limiter/sluice/server/audit"
@@ -25,6 +26,9 @@ type Backend interface {
 	Rollback(ctx context.Context, source string) (Change, error)
 	// ShadowAll turns every rule to shadow, or back.
 	ShadowAll(ctx context.Context, on bool, source string)
+	// Preview tells what these limits would have done to the last requests of a rule, or
+	// those in force if there are none.
+	Preview(ctx context.Context, rule string, limits []sluice.Limit) (Preview, error)
 	// Note remembers in the audit log that the budgets of a request were reset or refunded,
 	// or why that failed.
 	Note(source, action string, r engine.Request, failed error)

@@ -28,6 +28,7 @@ func (h *handler) checkBatch(w http.ResponseWriter, r *http.Request, x *exchange
 		fail(w, undecided(ctx.Err()))
 		return
 	}
+	h.leave(x) // the answer may be long, and who is slow to take it must not keep a place
 	send(w, http.StatusOK, x.out)
 }
 

@@ -30,16 +30,21 @@ func (h *handler) begin() *exchange { return h.exchanges.Get().(*exchange) }
 // end gives x back, without references to the texts of the request, and all that it
 // holds.
 func (h *handler) end(x *exchange) {
-	if x.placed {
-		x.placed = false
-		h.options.Places.Leave()
-	}
+	h.leave(x)
 	h.bodies.release(x)
 	if cap(x.body) > mostKept || cap(x.out) > mostKept || cap(x.parsed.items) > manyItems {
 		return
 	}
 	x.parsed.clear()
 	h.exchanges.Put(x)
+}
+
+// leave gives the place back.
+func (h *handler) leave(x *exchange) {
+	if x.placed {
+		x.placed = false
+		h.options.Places.Leave()
+	}
 }
 
 // checkType compares the Content-Type with the types that are taken; the first is the

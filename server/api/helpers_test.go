@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/contrib/rulefile"
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/rule"
@@ -56,6 +57,8 @@ type fake struct {
 	readers  map[chan audit.Entry]bool
 	notReady error
 	broken   error // of the next reloads
+
+	unrecorded bool // it keeps no record of its traffic
 }
 
 func newFake(t testing.TB, text string, s store.Store) *fake {
@@ -105,7 +108,10 @@ func (f *fake) Reload(ctx context.Context, source string) (Change, error) {
 }
 
 func (f *fake) Rollback(_ context.Context, source string) (Change, error) {
-	if len(f.Audit(1)) == 0 {
+	switch {
+	case f.broken != nil:
+		return Change{}, f.broken
+	case len(f.Audit(1)) == 0:
 		return Change{}, ErrNoPrevious
 	}
 	lines := []string{"rule login: 10/m → 5/m"}
@@ -116,6 +122,24 @@ func (f *fake) Rollback(_ context.Context, source string) (Change, error) {
 func (f *fake) ShadowAll(_ context.Context, on bool, source string) {
 	f.engine.ShadowAll(on)
 	f.add(audit.Entry{Time: start, Source: source, Action: "shadow-all"})
+}
+
+func (f *fake) Preview(_ context.Context, name string, limits []sluice.Limit) (Preview, error) {
+	if f.unrecorded {
+		return Preview{}, ErrNoRecord
+	}
+	for _, c := range f.engine.Set().Rules() {
+		if c.Name == name {
+			p := Preview{Rule: name, From: start.Add(-time.Hour), To: start, Requests: 7211, Keys: 318}
+			p.InForce = PreviewOutcome{Limits: []string{c.Limits[0].Limit.String()}, Denied: 12, KeysDenied: 2}
+			p.With = p.InForce
+			if len(limits) > 0 {
+				p.With = PreviewOutcome{Limits: []string{limits[0].String()}, Denied: 41, KeysDenied: 5}
+			}
+			return p, nil
+		}
+	}
+	return Preview{}, ErrNoRule
 }
 
 func (f *fake) Note(source, action string, _ engine.Request, failed error) {

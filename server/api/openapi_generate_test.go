@@ -24,7 +24,7 @@ type generator struct {
 
 func newGenerator(t *testing.T) *generator {
 	g := &generator{schemas: object{}, comments: map[string]string{}}
-	for _, path := range []string{"../audit/audit.go", "backend.go", "problem.go", "wire.go"} {
+	for _, path := range []string{"../audit/audit.go", "backend.go", "preview.go", "problem.go", "wire.go"} {
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)

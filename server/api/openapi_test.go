@@ -44,6 +44,10 @@ var operations = map[string]operation{
 	"GET /v1/rules/{name}": {
 		id: "rule", summary: "Show one rule and its counts; slashes in its name stay as they are", replies: []any{RuleDetail{}},
 	},
+	"GET /v1/rules/{name}/preview": {
+		id: "preview", summary: "Tell what another limit would have done to the last requests of a rule",
+		query: map[string]string{"limit": "such as 50/s, 100/m burst=20 or sliding_log 60/m; the limits in force if not given"}, replies: []any{Preview{}},
+	},
 	"POST /v1/rules/validate": {id: "validate", summary: "Tell what is wrong with a rule file", yaml: true, replies: []any{Validation{}}},
 	"POST /v1/reload":         {id: "reload", summary: "Read the rules again", replies: []any{Reloaded{}}},
 	"POST /v1/rules/rollback": {id: "rollback", summary: "Put the rules in force again that were before the last change", replies: []any{Reloaded{}}},
@@ -173,7 +177,7 @@ func TestOpenAPI(t *testing.T) {
 		"ShadowAll": ShadowAll{}, "Stats": Stats{}, "RuleStats": RuleStats{}, "Route": Route{}, "Top": Top{}, "TopKey": TopKey{},
 		"Records": Records{}, "Record": Record{}, "Audit": Audit{}, "Health": Health{}, "Problem": Problem{}, "Version": Version{},
 		"Entry": audit.Entry{}, "Rule": rule.Rule{}, "Match": rule.Match{}, "Skip": rule.Skip{}, "Limit": rule.Limit{}, "Cost": rule.Cost{},
-		"Override": rule.Override{}, "Paths": rule.Paths{},
+		"Override": rule.Override{}, "Paths": rule.Paths{}, "Preview": Preview{}, "PreviewOutcome": PreviewOutcome{},
 	}
 	if got, want := slices.Sorted(maps.Keys(d.Components.Schemas)), slices.Sorted(maps.Keys(types)); !slices.Equal(got, want) {
 		t.Errorf("schemas:\n got %v\nwant %v", got, want)

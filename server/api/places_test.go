@@ -104,6 +104,36 @@ func TestSlowBodiesHoldNoPlace(t *testing.T) {
 	})
 }
 
+// writer is told when an answer is written.
+type writer struct {
+	*httptest.ResponseRecorder
+	writes func()
+}
+
+func (w *writer) Write(b []byte) (int, error) {
+	w.writes()
+	return w.ResponseRecorder.Write(b)
+}
+
+// TestLongAnswersHoldNoPlace: nor does who is slow to take a long answer.
+func TestLongAnswersHoldNoPlace(t *testing.T) {
+	for _, parallel := range []int{1, 8} {
+		places := NewPlaces(1, nil)
+		h := New(newFake(t, sample, nil), Options{Places: places, Parallel: parallel})
+		r := httptest.NewRequest("POST", "http://127.0.0.1/v1/check", strings.NewReader(`{"requests":[`+login+`,`+login+`]}`))
+		r.Header.Set("Content-Type", "application/json")
+		written := false
+		h.ServeHTTP(&writer{httptest.NewRecorder(), func() {
+			if written = true; places.Taken() != 0 {
+				t.Errorf("it has a place while it writes, with %d at a time", parallel)
+			}
+		}}, r)
+		if !written || places.taken.Load() != 0 {
+			t.Errorf("written %v, %d places are taken", written, places.taken.Load())
+		}
+	}
+}
+
 // TestBodiesShareMemory: all bodies together take no more than their share, and small ones
 // are read when large ones have taken all of it.
 func TestBodiesShareMemory(t *testing.T) {

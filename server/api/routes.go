@@ -24,6 +24,9 @@ type methods []route
 // namedRules begins the path of a single rule. Names may contain slashes.
 const namedRules = "/v1/rules/"
 
+// previewOf ends the path of a rule's preview: no rule whose name ends so can be shown.
+const previewOf = "/preview"
+
 // routes lists all endpoints.
 func (h *handler) routes() []route {
 	all := []route{
@@ -36,6 +39,7 @@ func (h *handler) routes() []route {
 		{method: "POST", path: "/v1/commit", handle: h.commit, body: true},
 		{method: "GET", path: "/v1/rules", handle: h.rules},
 		{method: "GET", path: "/v1/rules/{name}", handle: h.rule},
+		{method: "GET", path: "/v1/rules/{name}/preview", handle: h.preview},
 		{method: "POST", path: "/v1/rules/validate", handle: h.validate, body: true},
 		{method: "POST", path: "/v1/rules/rollback", handle: h.rollback},
 		{method: "POST", path: "/v1/reload", handle: h.reload},
@@ -110,6 +114,9 @@ func (h *handler) find(method, path string) (found *route, allow string) {
 	}
 	if len(path) > len(namedRules) && strings.HasPrefix(path, namedRules) {
 		named := h.paths[namedRules+"{name}"]
+		if strings.HasSuffix(path[len(namedRules):], previewOf) {
+			named = h.paths[namedRules+"{name}"+previewOf]
+		}
 		if found = named.get(method); found != nil {
 			return found, ""
 		}

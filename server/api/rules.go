@@ -129,6 +129,9 @@ func (h *handler) reload(w http.ResponseWriter, r *http.Request) {
 // rollback puts the rules in force again that were before.
 func (h *handler) rollback(w http.ResponseWriter, r *http.Request) {
 	h.change(w, r, h.backend.Rollback, func(err error) *Problem {
+		if !errors.Is(err, ErrNoPrevious) {
+			return undecided(err)
+		}
 		return problem(http.StatusConflict, "no-previous", "there are no rules to go back to: "+err.Error(), "correct the file and reload")
 	})
 }

@@ -111,6 +111,8 @@ func TestRollback(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	wantProblem(t, ask(h, "POST", "/v1/rules/rollback?n=1", ""), http.StatusBadRequest, "invalid-field", "n")
+	f.broken = errors.New("the server is shutting down")
+	wantProblem(t, ask(h, "POST", "/v1/rules/rollback", ""), http.StatusServiceUnavailable, "unavailable", "shutting down")
 }
 
 // Who resets or refunds budgets is noted, also if it fails.

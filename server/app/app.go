@@ -39,6 +39,7 @@ type App struct {
 	audit   *audit.Log
 	tracer  trace.Tracer // nil: there are no spans
 	keys    keyText
+	record  *record // of recent traffic; nil if none is kept
 	rules   rules
 
 	listener, admin net.Listener                 // admin may be nil
@@ -85,6 +86,7 @@ func New(ctx context.Context, sources config.Sources, loaded *config.Loaded, log
 	a.places = api.NewPlaces(int64(loaded.Config.Limits.InFlight), a.metrics.Shed)
 	a.stopped, a.stop = context.WithCancel(context.Background())
 	if err := a.open(ctx, loaded); err != nil {
+		_ = a.shutdownDoors(ctx) // some have begun to work before they serve
 		a.end(ctx)
 		return nil, err
 	}
@@ -93,7 +95,7 @@ func New(ctx context.Context, sources config.Sources, loaded *config.Loaded, log
 
 // open starts all parts, the lowest first.
 func (a *App) open(ctx context.Context, loaded *config.Loaded) (err error) {
-	warnOfMemory(a.logger, int64(a.config.Memory)+2*int64(a.config.InstanceMemory))
+	warnOfMemory(a.logger, int64(a.config.Memory)+2*int64(a.config.InstanceMemory)+int64(a.config.Record.Memory))
 	if a.audit, err = audit.Open(a.config.Audit, a.logger); err != nil {
 		return err
 	}
@@ -162,6 +164,7 @@ const partingTime = 3 * time.Second
 func (a *App) Stop() {
 	a.stop()
 	if !a.started.Swap(true) { // Run was never called, and never will be
+		_ = a.shutdownDoors(context.Background()) // nothing is under way there
 		a.end(context.Background())
 	}
 	<-a.done

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"sync/atomic"
+	"sync"
 )
 
 // garbage is how much may pile up before Go collects it, however little is alive. Every
@@ -31,15 +31,18 @@ func RelaxCollector(env func(string) (string, bool)) (stop func()) {
 	r.adjust()
 	r.afterNext()
 	return func() {
-		r.over.Store(true)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.over = true
 		debug.SetGCPercent(before)
 	}
 }
 
 // relaxed follows the size of the heap.
 type relaxed struct {
-	percent int // in force
-	over    atomic.Bool
+	mu      sync.Mutex // guards the rest: it may be stopped at any time
+	percent int        // in force
+	over    bool
 }
 
 // afterNext adjusts after the next collection, and after each one that follows: that is
@@ -47,25 +50,31 @@ type relaxed struct {
 func (r *relaxed) afterNext() {
 	unneeded := new(*relaxed)
 	runtime.AddCleanup(unneeded, func(r *relaxed) {
-		if !r.over.Load() {
-			r.adjust()
+		if r.adjust() {
 			r.afterNext()
 		}
 	}, r)
 }
 
-// adjust stops the world for a moment, so small differences are left alone.
-func (r *relaxed) adjust() {
+// adjust stops the world for a moment, so small differences are left alone. It reports
+// whether there is more to come.
+func (r *relaxed) adjust() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return false
+	}
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	if sample[0].Value.Kind() != metrics.KindUint64 {
-		return
+		return false
 	}
 	wanted := percentFor(sample[0].Value.Uint64())
 	if difference := wanted - r.percent; difference > r.percent/10 || -difference > r.percent/10 {
 		debug.SetGCPercent(wanted)
 		r.percent = wanted
 	}
+	return true
 }
 
 // percentFor returns how much of what is alive may be added as garbage.

@@ -2,10 +2,23 @@ package app
 
 import "log/slog"
 
-// connections returns how many there may be of those that the settings want. If clients
+// connectionsOf returns how many there may be at one of the doors. Those that have such a
+// setting share the descriptors of the process.
+func (a *App) connectionsOf(setting string, wanted int) int {
+	doors := int64(1) // the API
+	if a.config.RESP.Listen != "" {
+		doors++
+	}
+	if loaded, _ := a.rules.current(); loaded.Gateway.On() {
+		doors += 2 // each of its clients needs a connection to a server too
+	}
+	return connections(setting, wanted, descriptors()/doors, a.logger)
+}
+
+// connections returns how many there may be of those that a setting wants. If clients
 // could take all descriptors, there would be none for Redis, for rule files, and for the
 // client whose token gives it the place of another: an eighth is kept for them.
-func connections(wanted int, descriptors int64, logger *slog.Logger) int {
+func connections(setting string, wanted int, descriptors int64, logger *slog.Logger) int {
 	if descriptors == 0 {
 		return wanted
 	}
@@ -13,7 +26,7 @@ func connections(wanted int, descriptors int64, logger *slog.Logger) int {
 	if int64(wanted) <= most {
 		return wanted
 	}
-	logger.Warn("there will be fewer connections than limits.connections: raise how many files the process may have open (ulimit -n, LimitNOFILE)",
+	logger.Warn("there will be fewer connections than "+setting+": raise how many files the process may have open (ulimit -n, LimitNOFILE)",
 		"limit", wanted, "connections", most, "files", descriptors)
 	return int(most)
 }

@@ -45,6 +45,17 @@ func (a *App) DoorAddr(name string) net.Addr {
 	return nil
 }
 
+// guarded returns the addresses at which tokens are asked for.
+func (a *App) guarded() []string {
+	addresses := []string{a.Addr().String()}
+	for _, d := range a.doors {
+		if d.name == "resp" || d.name == "grpc" && a.config.GRPC.Tokens() {
+			addresses = append(addresses, d.listener.Addr().String())
+		}
+	}
+	return addresses
+}
+
 // serveDoors starts to answer at every door.
 func (a *App) serveDoors(failed chan<- error) {
 	for _, d := range a.doors {

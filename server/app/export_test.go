@@ -22,6 +22,10 @@ func (c Certificate) Get(now time.Time) *tls.Certificate { return c.c.get(now) }
 // PercentFor returns how much garbage there may be.
 func PercentFor(alive uint64) int { return percentFor(alive) }
 
+// AdjustStopped is a collection that ends after RelaxCollector was stopped. It reports
+// whether another is waited for.
+func AdjustStopped() bool { return (&relaxed{percent: 1, over: true}).adjust() }
+
 // Occupy takes places in flight until the function is called.
 func (a *App) Occupy(n int) (leave func()) {
 	for range n {
@@ -36,8 +40,15 @@ func (a *App) Occupy(n int) (leave func()) {
 
 // Connections returns how many there may be.
 func Connections(wanted int, descriptors int64, logger *slog.Logger) int {
-	return connections(wanted, descriptors, logger)
+	return connections("limits.connections", wanted, descriptors, logger)
 }
+
+// Descriptors returns how many files this process may have open, 0 if nobody knows.
+func Descriptors() int64 { return descriptors() }
 
 // Server returns what answers for the API.
 func (a *App) Server() *http.Server { return a.server() }
+
+// DescriptorStamp returns the stamp of the files that the descriptors in force stand for:
+// as long as that of the files is the same, they are not read again.
+func (a *App) DescriptorStamp() string { return a.tree().Stamp() }

@@ -1,8 +1,12 @@
 package app_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sluice-limiter/sluice/server/config"
@@ -51,6 +55,48 @@ func TestForwardAuthUnderLoad(t *testing.T) {
 	for range 3 { // each gives its place back
 		if response, body := r.do("GET", "/forward-auth/caddy", "", login...); response.StatusCode != http.StatusNoContent {
 			t.Errorf("%d %s", response.StatusCode, body)
+		}
+	}
+}
+
+// TestForwardAuthWaiting: clients that wait in line leave places for others.
+func TestForwardAuthWaiting(t *testing.T) {
+	f := newFile(t, "rules: [{name: line, key: [ip], limits: [1/m], wait: 60s}]\n")
+	r := start(t, config.Sources{Path: f.path, Flags: map[string]string{"limits.in_flight": "4"}})
+	ctx, leave := context.WithCancel(context.Background())
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	defer leave()
+	ask := func(ctx context.Context, client string) int {
+		request, err := http.NewRequestWithContext(ctx, "GET", r.url+"/forward-auth/caddy", nil)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		for i := 0; i < len(login); i += 2 {
+			request.Header.Set(login[i], login[i+1])
+		}
+		request.Header.Set("X-Forwarded-For", client)
+		response, err := r.http.Do(request)
+		if err != nil {
+			return 0 // it has left
+		}
+		_ = response.Body.Close()
+		return response.StatusCode
+	}
+	var answered atomic.Int64
+	for i := range 8 {
+		client := fmt.Sprintf("192.0.2.%d", i+1)
+		ask(ctx, client) // spends all that it has
+		waiting.Go(func() {
+			ask(ctx, client)
+			answered.Add(1)
+		})
+	}
+	eventually(t, "half of the places are left", func() bool { return answered.Load() == 6 })
+	for i := range 10 {
+		if status := ask(ctx, fmt.Sprintf("198.51.100.%d", i+1)); status == http.StatusServiceUnavailable {
+			t.Errorf("others get %d", status)
 		}
 	}
 }

@@ -23,14 +23,15 @@ func (a *App) openGateway(c config.Gateway) (err error) {
 		}
 		secure = a.gatewayCertificate.config()
 	}
+	metrics := gateway.NewMetrics(a.metrics.Registry())
 	if a.gateway, err = gateway.New(c, gateway.Options{
-		Engine: a.engine, Metrics: gateway.NewMetrics(a.metrics.Registry()), Now: now, Logger: a.logger,
+		Engine: a.engine, Metrics: metrics, Now: now, Logger: a.logger,
 		TLS: secure, Known: keepConn, ConnContext: withConn,
 	}); err != nil {
 		return err
 	}
 	a.onEnd("gateway", a.gateway.Shutdown)
-	return a.addDoor("gateway", c.Listen, &gatewayDoor{a, c})
+	return a.addDoor("gateway", c.Listen, &gatewayDoor{a, c, metrics})
 }
 
 // gatewayDoor is a gateway behind a listener with so many places: who sends nothing, or
@@ -38,12 +39,15 @@ func (a *App) openGateway(c config.Gateway) (err error) {
 type gatewayDoor struct {
 	app      *App
 	settings config.Gateway
+	metrics  *gateway.Metrics
 }
 
 // Serve implements door.
 func (d *gatewayDoor) Serve(l net.Listener) error {
-	places := connections(d.settings.Limits.Connections, descriptors(), d.app.logger)
-	return d.app.gateway.Serve(limitListener(l, places))
+	places := d.app.connectionsOf("gateway.limits.connections", d.settings.Limits.Connections)
+	limited := limitListener(l, places)
+	d.metrics.Connections(limited.open, limited.dropped.Load, int64(places))
+	return d.app.gateway.Serve(limited)
 }
 
 // Shutdown implements door.

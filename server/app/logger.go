@@ -45,7 +45,7 @@ func Build() metrics.Build {
 func warnOfMemory(logger *slog.Logger, keys int64) {
 	limit := debug.SetMemoryLimit(-1) // asks, and changes nothing
 	if limit != math.MaxInt64 && keys > limit/2 {
-		logger.Warn("keys may take more than half of GOMEMLIMIT: lower server.memory and server.instance_memory, or raise GOMEMLIMIT",
+		logger.Warn("keys may take more than half of GOMEMLIMIT: lower server.memory, server.instance_memory and server.record.memory, or raise GOMEMLIMIT",
 			"memory", config.Size(keys).String(), "GOMEMLIMIT", config.Size(limit).String())
 	}
 }

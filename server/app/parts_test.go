@@ -178,7 +178,7 @@ func TestMemoryLimit(t *testing.T) {
 		memory, instance string
 		warns            bool
 	}{{"100MiB", "25MiB", false}, {"100MiB", "26MiB", true}, {"256MiB", "1MiB", true}} {
-		r := start(t, config.Sources{Flags: map[string]string{"memory": tt.memory, "instance_memory": tt.instance}})
+		r := start(t, config.Sources{Flags: map[string]string{"memory": tt.memory, "instance_memory": tt.instance, "record.memory": "0B"}})
 		if got := strings.Contains(r.log.String(), "GOMEMLIMIT=300MiB"); got != tt.warns {
 			t.Errorf("memory %s and %s: warned %v", tt.memory, tt.instance, got)
 		}

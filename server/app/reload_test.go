@@ -299,9 +299,19 @@ func TestFailedReloadShowsNoLines(t *testing.T) {
 // A reload must not open a public address to everybody: the address of the new file
 // holds after a restart only, its tokens would be gone at once.
 func TestReloadKeepsTokensOfAPublicAddress(t *testing.T) {
+	for _, c := range []struct{ name, address, local string }{
+		{"the API", "listen: ':0'", "listen: '127.0.0.1:0'"},
+		{"Redis clients", "listen: '127.0.0.1:0', resp: {listen: ':0'}", "listen: '127.0.0.1:0'"},
+		{"Envoy", "listen: '127.0.0.1:0', grpc: {listen: ':0'}", "listen: '127.0.0.1:0', grpc: {listen: '127.0.0.1:0'}"},
+	} {
+		t.Run(c.name, func(t *testing.T) { reloadWithoutTokens(t, c.address, c.local) })
+	}
+}
+
+func reloadWithoutTokens(t *testing.T, address, local string) {
 	const token = "the-only-token-of-all"
 	env := func(name string) (string, bool) { return token, name == "TOKENS" }
-	f := newFile(t, "server: {listen: ':0', tls: {off: true}, tokens: {env: TOKENS}}\nrules: [{name: a, limits: [1/s]}]\n")
+	f := newFile(t, "server: {"+address+", tls: {off: true}, tokens: {env: TOKENS}}\nrules: [{name: a, limits: [1/s]}]\n")
 	s := config.Sources{Path: f.path, Env: env, Flags: map[string]string{}}
 	loaded, err := s.Load()
 	if err != nil {
@@ -312,7 +322,7 @@ func TestReloadKeepsTokensOfAPublicAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Stop()
-	f.write("server: {listen: '127.0.0.1:0'}\nrules: [{name: a, limits: [2/s]}]\n")
+	f.write("server: {" + local + "}\nrules: [{name: a, limits: [2/s]}]\n")
 	change, err := a.Reload(context.Background(), "test")
 	if err == nil || !strings.Contains(err.Error(), "no tokens") || !strings.Contains(err.Error(), "restart") {
 		t.Errorf("%+v, %v", change, err)
@@ -320,7 +330,7 @@ func TestReloadKeepsTokensOfAPublicAddress(t *testing.T) {
 	if rules, _ := a.Rules(); rules.Rules[0].Limits[0].Limit.Count != 1 || a.Engine().Set().Rules()[0].Limits[0].Limit.Count != 1 {
 		t.Errorf("rules of a refused file are in force: %+v", rules)
 	}
-	f.write("server: {listen: '127.0.0.1:0', tokens: {env: TOKENS}}\nrules: [{name: a, limits: [2/s]}]\n")
+	f.write("server: {" + local + ", tokens: {env: TOKENS}}\nrules: [{name: a, limits: [2/s]}]\n")
 	if _, err := a.Reload(context.Background(), "test"); err != nil {
 		t.Error(err)
 	}

@@ -7,10 +7,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sluice-limiter/sluice/server/app"
 	"github.com/sluice-limiter/sluice/server/config"
 )
 
@@ -108,6 +110,27 @@ func TestRESPResetIsAudited(t *testing.T) {
 	e := r.Audit(1)[0]
 	if e.Action != "reset" || e.Source != "resp from 127.0.0.1" || len(e.Lines) != 1 || !strings.HasPrefix(e.Lines[0], "rule login, key ") || !strings.Contains(e.Lines[0], "ann") {
 		t.Errorf("%+v", e)
+	}
+}
+
+// TestRESPSharesDescriptors: all clients together leave some for everything else.
+func TestRESPSharesDescriptors(t *testing.T) {
+	r := start(t, config.Sources{Flags: map[string]string{"resp.listen": "127.0.0.1:0", "resp.connections": "1000000", "limits.connections": "1000000"}})
+	conn := r.dial()
+	tell(t, conn, "INFO\r\nQUIT\r\n", "$")
+	info, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(info), "maxclients:")
+	number, _, _ := strings.Cut(rest, "\r")
+	redis, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, files := redis+int64(r.number("sluice_connections_limit")), app.Descriptors()
+	if files > 0 && files < 2_000_000 && all >= files {
+		t.Errorf("%d connections with %d descriptors", all, files)
 	}
 }
 

@@ -51,7 +51,7 @@ func (a *App) rlsOptions() rls.Options {
 	c, began := &a.config, now()
 	o := rls.Options{
 		Engine: a.engine, Tree: a.tree, Overrides: func() (store.Store, error) { return a.store, nil },
-		Zone: c.Envoy.Zone, Metadata: c.GRPC.Metadata, Quota: c.Envoy.QuotaMode, Remote: c.Redis != "",
+		Zone: c.Envoy.Zone, Metadata: c.GRPC.Metadata, Quota: c.Envoy.QuotaMode, LateCosts: c.GRPC.LateCosts,
 		InFlight: int64(c.Limits.InFlight), Shed: a.metrics.Shed,
 		Observe: a.metrics.Door("grpc").Observe, Clock: func() time.Duration { return time.Since(began) },
 	}
@@ -72,7 +72,7 @@ func (a *App) tree() *envoy.Tree {
 func (a *App) rlsServerOptions() (rls.ServerOptions, error) {
 	c := &a.config
 	o := rls.ServerOptions{MaxMessage: int(c.Limits.Body), MaxStreams: uint32(min(c.Limits.InFlight, math.MaxInt32)), Remote: c.Redis != ""}
-	if !c.GRPC.Trusted && c.GRPC.ClientCA == "" {
+	if c.GRPC.Tokens() {
 		o.Tokens = tokens{a}
 	}
 	if a.certificate != nil {
@@ -129,7 +129,7 @@ func (a *App) watchDescriptors() {
 			case <-tick.C:
 			}
 			stamp := envoy.Stamp(a.config.Envoy.Config)
-			if stamp != a.tree().Stamp() && stamp != tried {
+			if loaded, _ := a.rules.current(); stamp != loaded.EnvoyStamp && stamp != tried {
 				tried = stamp
 				_, _ = a.Reload(ctx, fromFile) // logged and audited there
 			}

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/sluice-limiter/sluice/server/config"
+	"github.com/sluice-limiter/sluice/server/envoy"
 )
 
 const descriptors = `
@@ -56,6 +57,32 @@ func write(t *testing.T, folder, text string) {
 	f.write(text)
 }
 
+// TestEnvoyRollback: descriptors go back together with the rules that are made of them.
+func TestEnvoyRollback(t *testing.T) {
+	r, folder, ask := startEnvoy(t, nil)
+	write(t, folder, strings.ReplaceAll(descriptors, "key: user", "key: plan"))
+	if _, err := r.Reload(context.Background(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	limited := func() bool {
+		t.Helper()
+		answer, err := ask(context.Background(), "ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.GetStatuses()[0].GetCurrentLimit() != nil
+	}
+	if limited() {
+		t.Error("there is no limit for users any more")
+	}
+	if _, err := r.Rollback(context.Background(), "test"); err != nil || !limited() {
+		t.Errorf("after a rollback, %v, the limit does not hold again", err)
+	}
+	if got, want := r.DescriptorStamp(), envoy.Stamp(folder); got != want { // else it would hold for a second
+		t.Errorf("after a rollback the files look changed: %q, %q", got, want)
+	}
+}
+
 func TestEnvoyReload(t *testing.T) {
 	r, folder, ask := startEnvoy(t, nil)
 	remaining := func(user string) uint32 {
@@ -83,7 +110,7 @@ func TestEnvoyReload(t *testing.T) {
 }
 
 func TestEnvoyBesidesTheAPI(t *testing.T) {
-	r, _, _ := startEnvoy(t, nil)
+	r, folder, _ := startEnvoy(t, nil)
 	body := `{"domain":"shop","descriptors":[{"entries":[{"key":"user","value":"ann"}]}]}`
 	for i, want := range []int{200, 200, 429} {
 		if response, text := r.do("POST", "/json", body); response.StatusCode != want {
@@ -93,7 +120,7 @@ func TestEnvoyBesidesTheAPI(t *testing.T) {
 	if response, text := r.do("GET", "/healthcheck", ""); response.StatusCode != 200 || text != "OK" {
 		t.Errorf("healthcheck: %d %s", response.StatusCode, text)
 	}
-	if _, text := r.do("GET", "/v1/rules", ""); !strings.Contains(text, "envoy/shop.user") || strings.Contains(text, "login") {
+	if _, text := r.do("GET", "/v1/rules", ""); !strings.Contains(text, "envoy/shop.user") || strings.Contains(text, "login") || !strings.Contains(text, `"source":"`+folder) {
 		t.Errorf("rules: %s", text)
 	}
 	if line := r.metric(`sluice_decisions_total{outcome="denied",rule="envoy/shop.user"}`); !strings.HasSuffix(line, " 1") {

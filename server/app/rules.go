@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,9 +23,9 @@ import (
 
 // rules are what is in force, and from where.
 type rules struct {
-	changing sync.Mutex       // one change at a time; guards the next two
-	failed   bool             // the last reload did not succeed
-	previous *rulefile.Result // what was in force before, for Rollback; nil at first
+	changing sync.Mutex     // one change at a time; guards the next two
+	failed   bool           // the last reload did not succeed
+	previous *config.Loaded // with what was in force before, for Rollback; nil at first
 
 	mu     sync.Mutex // guards all below
 	loaded *config.Loaded
@@ -52,10 +53,7 @@ func (r *rules) set(loaded *config.Loaded, v api.Version) {
 
 // versionOf describes what was loaded just now.
 func (a *App) versionOf(loaded *config.Loaded) api.Version {
-	source := a.sources.Path
-	if source == "" {
-		source = config.BuiltIn
-	}
+	source := cmp.Or(a.sources.Path, loaded.Config.Envoy.Config, config.BuiltIn)
 	return api.Version{Hash: hashOf(loaded.Rules.Config), Loaded: now(), Source: source}
 }
 
@@ -110,7 +108,7 @@ func (a *App) Reload(ctx context.Context, source string) (api.Change, error) {
 		a.certificate.reload()
 	}
 	before, from := a.rules.current()
-	loaded, err := a.sources.Again(before, a.Addr().String())
+	loaded, err := a.sources.Again(before, a.guarded()...)
 	var routed []string
 	if err == nil {
 		err = a.engine.Swap(loaded.Rules.Set)
@@ -145,7 +143,7 @@ func (a *App) Rollback(ctx context.Context, source string) (api.Change, error) {
 	}
 	before, _ := a.rules.current()
 	loaded := *before
-	loaded.Rules = a.rules.previous
+	loaded.Rules, loaded.Envoy = a.rules.previous.Rules, a.rules.previous.Envoy.Instead(before.Envoy)
 	if err := a.engine.Swap(loaded.Rules.Set); err != nil {
 		return api.Change{}, err
 	}
@@ -162,7 +160,7 @@ func (a *App) putInForce(loaded *config.Loaded, source, action string, more ...s
 	a.metrics.InForce(to.Hash)
 	a.rules.set(loaded, to)
 	if from.Hash != to.Hash {
-		a.rules.previous = before.Rules
+		a.rules.previous = before
 	}
 	if before.Config.Tokens != loaded.Config.Tokens || !slices.Equal(before.Tokens, loaded.Tokens) {
 		a.setHandler(loaded.Tokens)

@@ -24,7 +24,7 @@ func (a *App) openDoors() (err error) {
 	if a.listener, err = a.listen("listen", a.config.Listen); err != nil {
 		return err
 	}
-	limited := limitListener(a.listener, connections(a.config.Limits.Connections, descriptors(), a.logger))
+	limited := limitListener(a.listener, a.connectionsOf("limits.connections", a.config.Limits.Connections))
 	a.listener = limited
 	a.metrics.Connections(limited.open, limited.dropped.Load, int64(limited.places))
 	if a.config.Admin != "" {

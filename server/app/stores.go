@@ -101,8 +101,14 @@ func (a *App) openLeases(shared *redisstore.Store) (store.Store, error) {
 // openEngine starts the engine with the first rules.
 func (a *App) openEngine(loaded *config.Loaded, s store.Store, instance split.Instance) (err error) {
 	opts := []engine.Option{engine.WithInstance(instance), engine.WithObserver(a.metrics.Decisions), engine.WithLogger(a.logger), engine.MaxMemory(int64(a.config.InstanceMemory))}
+	// A request that waits keeps its place in flight: half of them are left for others.
+	opts = append(opts, engine.MaxWaiters(min(engine.DefaultMaxWaiters, max(1, a.config.Limits.InFlight/2))))
 	if share := a.config.Log.Decisions; share > 0 {
 		opts = append(opts, engine.WithObserver(&decisionLog{a.logger, share, a.keys}))
+	}
+	if size := a.config.Record.Memory; size > 0 {
+		a.record = newRecord(int64(size), time.Duration(a.config.Record.Age), now, time.Since)
+		opts = append(opts, engine.WithObserver(a.record))
 	}
 	if a.engine, err = engine.New(loaded.Rules.Set, s, opts...); err != nil {
 		return fmt.Errorf("rules: %w", err)

@@ -23,7 +23,8 @@ const (
 // exitHelp ends the help of every command.
 const exitHelp = `
 Exit codes: 0 done, 1 failed, 2 wrong flag, argument, setting or rule file, 3 the answer
-is no: refused (check), or something would change (rules diff).
+is no: refused (check), something would change (rules diff), or there is too little data
+(recommend).
 `
 
 // Terminal is what a program gets from its caller.
@@ -101,6 +102,6 @@ ask it, or try a rule file without one.`,
 		return usage(fmt.Errorf("%w (see %s --help)", err, c.CommandPath()))
 	})
 	root.AddCommand(newServe(t), newGateway(t), newCheck(t), newExplain(t), newCheckConfig(t), newRules(t), newReset(t),
-		newShadowAll(t), newTop(t), newHealth(t), newDemo(t), newReplay(t), newImport(), newSchema(), newVersion())
+		newShadowAll(t), newTop(t), newHealth(t), newDemo(t), newReplay(t), newRecommend(t), newCompare(t), newProbe(), newPreview(t), newImport(), newSchema(), newVersion())
 	return root
 }

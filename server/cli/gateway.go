@@ -40,8 +40,11 @@ in the file: docs/GATEWAY.md tells of routes, health checks, TLS and the access 
 		if value, ok := lookup(t.Environ, "SLUICE_CONFIG"); ok && !given {
 			from.Path, given = value, true
 		}
-		if given && from.Path == "" {
+		switch {
+		case given && from.Path == "":
 			return usage(errNoPath)
+		case from.Path == "" && len(from.Upstreams) == 0:
+			return usage(errNoUpstream)
 		}
 		if *api != "" {
 			from.Flags["listen"] = *api

@@ -34,7 +34,7 @@ converted.`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	c.Flags().BoolVar(&o.Merge, "merge", false, "several files may have the same domain")
-	c.Flags().StringVar(&o.Zone, "zone", "", "time zone of days and months")
+	c.Flags().StringVar(&o.Zone, "zone", "", "time zone of days, weeks, months and years")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var files []envoy.File
 		for _, path := range args {
@@ -51,7 +51,7 @@ converted.`,
 		text, lost := tree.Convert()
 		fmt.Fprint(c.OutOrStdout(), text)
 		if lost > 0 {
-			return fmt.Errorf("%d limits are not converted: see NOT CONVERTED in the output", lost)
+			return fmt.Errorf("not converted: %d of %d limits: see NOT CONVERTED in the output", lost, len(tree.Leaves()))
 		}
 		return nil
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/sluice-limiter/sluice/accesslog"
 	"github.com/sluice-limiter/sluice/replay"
+	"github.com/sluice-limiter/sluice/rule"
 )
 
 // replayFlags are what somebody asks of a replay.
@@ -91,23 +91,25 @@ func (f *replayFlags) run(c *cobra.Command, args []string, t Terminal) error {
 		return err
 	}
 	defer thrifty()()
-	stop := showProgress(c.ErrOrStderr(), log)
-	var report *replay.Report
-	if f.send.target != "" {
-		report, err = f.send.run(c.Context(), set, log, opts)
-	} else {
-		report, err = replay.Run(set, log.Entries(c.Context()), opts)
-	}
-	stop()
+	report, err := f.replay(c, set, log, opts)
 	if err != nil {
 		return err
 	}
 	report.Counted(log.Lines())
-	report.Interrupted = errors.Is(log.Err(), context.Canceled)
+	report.Interrupted = c.Context().Err() != nil
 	if err := f.print(c.OutOrStdout(), report); err != nil {
 		return err
 	}
 	return f.verdict(log, report)
+}
+
+// replay decides the log, and sends it if that is asked for.
+func (f *replayFlags) replay(c *cobra.Command, set *rule.Set, log *accesslog.Log, o replay.Options) (*replay.Report, error) {
+	if f.send.target != "" {
+		return f.send.run(c, set, log, o)
+	}
+	defer showProgress(c.ErrOrStderr(), log)()
+	return replay.Run(set, log.Entries(c.Context()), o)
 }
 
 // thrifty lets the collector keep the heap closer to what is in use: most of what a
@@ -117,19 +119,18 @@ func thrifty() func() {
 	return func() { debug.SetGCPercent(before) }
 }
 
-func (f *replayFlags) print(w io.Writer, r *replay.Report) error {
+// print prints the report, whatever becomes of the file: a long log is not read twice.
+func (f *replayFlags) print(w io.Writer, r *replay.Report) (err error) {
 	if f.html != "" {
-		if err := writeFile(f.html, r.WriteHTML); err != nil {
-			return err
-		}
+		err = writeFile(f.html, r.WriteHTML)
 	}
 	if f.json {
-		return printJSON(w, r)
+		return errors.Join(printJSON(w, r), err)
 	}
-	return r.WriteText(w)
+	return errors.Join(r.WriteText(w), err)
 }
 
-// writeFile writes a file that is whole or not there.
+// writeFile writes a file.
 func writeFile(name string, write func(io.Writer) error) error {
 	file, err := os.Create(name)
 	if err != nil {
@@ -145,6 +146,9 @@ func writeFile(name string, write func(io.Writer) error) error {
 func (f *replayFlags) verdict(log *accesslog.Log, r *replay.Report) error {
 	if err := log.Err(); err != nil && !r.Interrupted {
 		return err
+	}
+	if r.Lines.Total == 0 && !r.Interrupted {
+		return errors.New("the log is empty")
 	}
 	if r.Requests == 0 && !r.Interrupted {
 		return errors.New("no request was found in the log: see which lines were rejected, and name the --format")

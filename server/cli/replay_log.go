@@ -81,6 +81,9 @@ func (f *logFlags) settings() (s accesslog.Settings, err error) {
 		}
 		s.Fields[meaning] = name
 	}
+	if _, err = accesslog.Lookup("json", s); err != nil { // any format that has fields tells a meaning that there is not
+		return s, fmt.Errorf("--field: %w", err)
+	}
 	return s, nil
 }
 

@@ -16,6 +16,11 @@ const progressEvery = 200 * time.Millisecond
 // showProgress draws a bar until the function that it returns is called, if somebody
 // looks at a screen.
 func showProgress(w io.Writer, log *accesslog.Log) (stop func()) {
+	return showLine(w, func(spent time.Duration) string { return progressLine(log.Progress(), spent) })
+}
+
+// showLine draws what line returns, until the function that it returns is called.
+func showLine(w io.Writer, line func(spent time.Duration) string) (stop func()) {
 	if screenOf(w) == nil {
 		return func() {}
 	}
@@ -30,7 +35,7 @@ func showProgress(w io.Writer, log *accesslog.Log) (stop func()) {
 				fmt.Fprint(w, "\r\x1b[K")
 				return
 			case <-tick.C:
-				fmt.Fprint(w, "\r\x1b[K"+progressLine(log.Progress(), time.Duration(n)*progressEvery))
+				fmt.Fprint(w, "\r\x1b[K"+line(time.Duration(n)*progressEvery))
 			}
 		}
 	})

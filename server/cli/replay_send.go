@@ -34,15 +34,16 @@ func (f *sendFlags) add(c *cobra.Command) {
 }
 
 // run sends the log, each request at its time whatever became of those before it.
-func (f *sendFlags) run(ctx context.Context, set *rule.Set, log *accesslog.Log, o replay.Options) (*replay.Report, error) {
-	target, err := f.check(ctx)
+func (f *sendFlags) run(c *cobra.Command, set *rule.Set, log *accesslog.Log, o replay.Options) (*replay.Report, error) {
+	target, err := f.check(c.Context())
 	if err != nil {
 		return nil, usage(err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
 	s := newSender(target, f.speed)
-	entries := replay.Retime(limited(log.Entries(ctx), f.most), o.Spread, o.Seed, s.due)
+	defer showLine(c.ErrOrStderr(), s.progress)()
+	entries := replay.Retime(limited(ctx, log.Entries(ctx), f.most), o.Spread, o.Seed, s.due)
 	o.Spread, o.Sample = replay.SpreadStart, -1
 	o.Decided = func(at int64, e *accesslog.Entry, ev *engine.Event) { s.send(ctx, at, e, ev.Decision.Allowed) }
 	report, err := replay.Run(set, entries, o)
@@ -56,12 +57,12 @@ func (f *sendFlags) run(ctx context.Context, set *rule.Set, log *accesslog.Log, 
 	return report, err
 }
 
-// limited ends after so many entries.
-func limited(entries iter.Seq[*accesslog.Entry], most int64) iter.Seq[*accesslog.Entry] {
+// limited ends after so many entries, or with ctx: what cannot be sent is not predicted.
+func limited(ctx context.Context, entries iter.Seq[*accesslog.Entry], most int64) iter.Seq[*accesslog.Entry] {
 	return func(yield func(*accesslog.Entry) bool) {
 		n := int64(0)
 		for e := range entries {
-			if !yield(e) {
+			if ctx.Err() != nil || !yield(e) {
 				return
 			}
 			if n++; n >= most {

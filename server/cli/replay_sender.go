@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluice-limiter/sluice/accesslog"
@@ -27,10 +28,13 @@ type sender struct {
 	api    bool // the target is asked what it decides, rather than loaded
 	speed  float64
 	start  time.Time
-	first  int64 // instant of the first entry, in µs since 1970
+	first  int64        // instant of the first entry, in µs since 1970
+	latest atomic.Int64 // of the last one that was sent, after the first
 	client *http.Client
 	slots  chan struct{}
 	wg     sync.WaitGroup
+
+	translate replay.Translator
 
 	mu   sync.Mutex // guards what follows
 	live replay.Live
@@ -44,7 +48,7 @@ func newSender(target *url.URL, speed float64) *sender {
 			Transport: transport, Timeout: 30 * time.Second,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		live: replay.Live{Target: target.String(), Speed: speed},
+		live: replay.Live{Target: target.Redacted(), Speed: speed},
 	}
 }
 
@@ -54,7 +58,16 @@ func (s *sender) due(at int64) int64 {
 	if s.start.IsZero() {
 		s.start, s.first = time.Now().Add(100*time.Millisecond), at
 	}
+	s.latest.Store(at - s.first)
 	return s.start.UnixMicro() + int64(float64(at-s.first)/s.speed)
+}
+
+// progress tells how far it is.
+func (s *sender) progress(time.Duration) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fmt.Sprintf("%s answers, %s refused, %s failed; %v into the log", count(s.live.Sent), count(s.live.Denied), count(s.live.Failed),
+		(time.Duration(s.latest.Load()) * time.Microsecond).Round(time.Second))
 }
 
 // send waits until the request is due, and sends it without waiting for the answer.
@@ -78,6 +91,9 @@ func (s *sender) send(ctx context.Context, at int64, e *accesslog.Entry, allowed
 		live := false
 		if err == nil {
 			live, err = s.ask(r)
+		}
+		if err != nil && ctx.Err() != nil {
+			return // somebody ended it: that is no failure of the target
 		}
 		s.note(func(l *replay.Live) { tallyAnswer(l, live, allowed, err) })
 	})
@@ -153,24 +169,45 @@ func (s *sender) request(ctx context.Context, e *accesslog.Entry) (*http.Request
 	if err != nil {
 		return nil, err
 	}
+	r.Header.Set("User-Agent", "") // or the client would tell its own
+	for name, value := range s.headers(e) {
+		r.Header.Set(name, value)
+	}
 	if e.IP.IsValid() {
 		r.Header.Set("X-Forwarded-For", e.IP.String())
 	}
-	r.Header.Set("User-Agent", strings.Clone(e.Agent))
 	if e.Host != "" {
 		r.Host = strings.Clone(e.Host)
 	}
 	return r, nil
 }
 
-// question asks the API of a sluice server about an entry.
-func (s *sender) question(ctx context.Context, e *accesslog.Entry) (*http.Request, error) {
-	q := api.Request{Method: e.Method, Host: e.Host, Path: e.Path, Query: e.Query, User: e.User, Cost: e.Cost, Headers: map[string]string{}}
-	if e.IP.IsValid() {
-		q.IP = e.IP.String()
+// headers returns the headers that the log tells, cookies included. Rules make keys of
+// them.
+func (s *sender) headers(e *accesslog.Entry) map[string]string {
+	headers := map[string]string{}
+	for _, f := range e.More {
+		if name, ok := strings.CutPrefix(f.Name, "header:"); ok {
+			headers[strings.Clone(name)] = strings.Clone(f.Value)
+		}
+	}
+	if cookie := s.translate.Request(e).Header.Get("Cookie"); cookie != "" {
+		headers["Cookie"] = strings.Clone(cookie)
 	}
 	if e.Agent != "" {
-		q.Headers["User-Agent"] = e.Agent
+		headers["User-Agent"] = strings.Clone(e.Agent)
+	}
+	return headers
+}
+
+// question asks the API of a sluice server about an entry.
+func (s *sender) question(ctx context.Context, e *accesslog.Entry) (*http.Request, error) {
+	q := api.Request{
+		Method: e.Method, Host: e.Host, Path: e.Path, Query: e.Query, User: e.User, Cost: e.Cost, Length: e.Length,
+		Headers: s.headers(e), Attributes: s.translate.Request(e).Attributes,
+	}
+	if e.IP.IsValid() {
+		q.IP = e.IP.String()
 	}
 	body, err := json.Marshal(q)
 	if err != nil {

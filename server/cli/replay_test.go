@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sluice-limiter/sluice/replay"
+	"github.com/sluice-limiter/sluice/server/api"
 	"github.com/sluice-limiter/sluice/server/cli"
 )
 
@@ -156,5 +157,79 @@ func TestReplaySend(t *testing.T) {
 	out, complaint, code = command(t.Context(), strings.NewReader(log.String()), "replay", "--limit", "2/h", "--json", "--send", target.URL, "--speed", "1000", "--send-most", "2", "-")
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 || r.Live.Sent != 2 || r.Live.OnlyLive != 2 {
 		t.Errorf("%v %d %s %+v", err, code, complaint, r.Live)
+	}
+}
+
+// TestReplaySendHeaders: the target gets what keys are made of, as far as the log tells.
+func TestReplaySendHeaders(t *testing.T) {
+	const log = `{"at":1455926445,"client":"192.0.2.1","path":"/x","api_key":"k1","session":"s1","forwarded":"203.0.113.9","agent":"x"}` + "\n"
+	var got api.Request
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/check" {
+			if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		h := r.Header
+		if h.Get("X-Api-Key") != "k1" || h.Get("Cookie") != "sid=s1" || h.Get("X-Forwarded-For") != "192.0.2.1" || h.Get("User-Agent") != "x" {
+			t.Errorf("%v", h)
+		}
+	}))
+	defer target.Close()
+	for _, path := range []string{"", "/v1/check"} {
+		_, complaint, code := command(t.Context(), strings.NewReader(log), "replay", "--limit", "1/s", "--format", "json", "--send", target.URL+path,
+			"--field", "time=at", "--field", "header:X-Api-Key=api_key", "--field", "cookie:sid=session", "--field", "header:X-Forwarded-For=forwarded", "--field", "attribute:plan=path", "-")
+		if code != 0 {
+			t.Error(code, complaint)
+		}
+	}
+	if got.Headers["X-Api-Key"] != "k1" || got.Headers["Cookie"] != "sid=s1" || got.Attributes["plan"] != "/x" || got.IP != "192.0.2.1" || got.Headers["User-Agent"] != "x" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestReplaySendInterrupted: requests that nobody waits for any more are no failures of
+// the target, and none is predicted that was not sent.
+func TestReplaySendInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	}))
+	defer target.Close()
+	var log strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&log, "192.0.2.1 - - [20/Feb/2016:00:00:%02d +0000] \"GET /%d HTTP/1.1\" 200 1 \"-\" \"x\"\n", i, i)
+	}
+	secret := strings.Replace(target.URL, "http://", "http://ann:secret@", 1)
+	out, complaint, code := command(ctx, strings.NewReader(log.String()), "replay", "--limit", "1/h", "--json", "--send", secret, "-")
+	var r replay.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 || r.Live == nil {
+		t.Fatal(err, code, complaint)
+	}
+	if r.Live.Failed != 0 || r.Live.Error != "" || !r.Interrupted || r.Requests > 3 || strings.Contains(out, "secret") {
+		t.Errorf("%d requests, %+v", r.Requests, r.Live)
+	}
+}
+
+// TestReplayMisuse: what cannot be is told before a log is read, and a report that was
+// made is printed whatever becomes of its file.
+func TestReplayMisuse(t *testing.T) {
+	line := `192.0.2.1 - - [20/Feb/2016:00:00:45 +0000] "GET / HTTP/1.1" 200 1 "-" "x"` + "\n"
+	for _, c := range []struct {
+		in, want, prints string
+		args             []string
+	}{
+		{line, `cannot mean "foo"`, "", []string{"--field", "foo=x"}},
+		{line, "--html: open", "1 lines: 1 parsed", []string{"--html", filepath.Join(t.TempDir(), "none", "x.html")}},
+		{line, `"x" cannot mean both`, "", []string{"--field", "ip=x", "--field", "user=x"}},
+		{"", "the log is empty", "0 lines", nil},
+	} {
+		out, complaint, code := command(t.Context(), strings.NewReader(c.in), append([]string{"replay", "--limit", "1/m", "-"}, c.args...)...)
+		if code == 0 || !strings.Contains(complaint, c.want) || !strings.Contains(out, c.prints) || c.prints == "" && out != "" {
+			t.Errorf("%q: %d %s\n%s", c.args, code, complaint, out)
+		}
 	}
 }

@@ -177,6 +177,13 @@ func atLeastMemory(get func(*Config) Size) func(*Config) (reason, hint string) {
 	}
 }
 
+func checkRecord(c *Config) (reason, hint string) {
+	if size := c.Record.Memory; size != 0 && size < 1<<20 || size > 64<<30 {
+		return fmt.Sprintf("%s is out of range", size), "give it from 1MiB to 64GiB, or 0B for none"
+	}
+	return "", ""
+}
+
 func checkBody(c *Config) (reason, hint string) {
 	if c.Limits.Body < 1<<10 || c.Limits.Body > 1<<30 {
 		return fmt.Sprintf("%s is out of range", c.Limits.Body), "it has to be from 1KiB to 1GiB"

@@ -36,6 +36,8 @@ type Config struct {
 	GRPC        GRPC        `json:"grpc"`
 	Envoy       Envoy       `json:"envoy"`
 
+	Record Record `json:"record"`
+
 	Limits    Limits        `json:"limits"`
 	Shutdown  rule.Duration `json:"shutdown"`
 	ShadowAll bool          `json:"shadow_all"`
@@ -82,6 +84,12 @@ type ForwardAuth struct {
 	Trusted Networks `json:"trusted"`
 }
 
+// Record is about what is remembered of recent traffic, for previews of other limits.
+type Record struct {
+	Memory Size          `json:"memory"`
+	Age    rule.Duration `json:"age"`
+}
+
 // Limits protect the server itself.
 type Limits struct {
 	Body        Size `json:"body"`
@@ -124,6 +132,7 @@ func Defaults() Config {
 		ForwardAuth:    ForwardAuth{Trusted: Networks{"127.0.0.0/8", "::1"}},
 		Limits:         Limits{Body: 1 << 20, InFlight: 4096, Connections: 16384},
 		RESP:           RESP{Connections: 10_000, Idle: rule.Duration(time.Hour)},
+		Record:         Record{Memory: 32 << 20, Age: rule.Duration(time.Hour)},
 		Shutdown:       rule.Duration(15 * time.Second),
 		Log:            Log{Format: "text", Level: "info", Keys: KeysHashed},
 		Trace:          Trace{Share: 1},

@@ -19,6 +19,7 @@ func (l *Loaded) addEnvoy(s Sources) (err error) {
 	if l.Envoy, err = envoy.Load(c.Config, envoy.Options{Merge: c.Merge, Zone: c.Zone}); err != nil {
 		return err
 	}
+	l.EnvoyStamp = l.Envoy.Stamp()
 	all := *l.Rules
 	if s.Path == "" {
 		all.Config = rule.Config{}

@@ -137,7 +137,7 @@ func (c *gatewayCheck) routes(upstreams map[string]bool) {
 	for i, r := range c.Routes {
 		field := fmt.Sprintf("routes[%d]", i)
 		if !upstreams[r.Upstream] {
-			c.fault(field, fmt.Sprintf("there is no upstream %q", r.Upstream), "use the name of one under upstreams")
+			c.fault(field+".upstream", fmt.Sprintf("there is no upstream %q", r.Upstream), "use the name of one under upstreams")
 		}
 		if canonical, ambiguous := rule.CanonicalPath(r.Prefix, false); r.Prefix != "" && (ambiguous || strings.TrimSuffix(canonical, "/") != strings.TrimSuffix(r.Prefix, "/")) {
 			c.fault(field+".prefix", fmt.Sprintf("%q is no plain path", r.Prefix), "write one such as /api")

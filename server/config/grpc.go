@@ -8,11 +8,12 @@ import (
 
 // GRPC is about Envoy's rate-limit service.
 type GRPC struct {
-	Listen   string `json:"listen"`
-	ClientCA string `json:"client_ca"`
-	Trusted  bool   `json:"trusted"`
-	Headers  string `json:"headers"`
-	Metadata bool   `json:"metadata"`
+	Listen    string `json:"listen"`
+	ClientCA  string `json:"client_ca"`
+	Trusted   bool   `json:"trusted"`
+	Headers   string `json:"headers"`
+	Metadata  bool   `json:"metadata"`
+	LateCosts bool   `json:"late_costs"`
 }
 
 // Envoy is about descriptors in the form of envoyproxy/ratelimit.
@@ -34,6 +35,9 @@ func (c *Config) GRPCAddress() string {
 	return c.GRPC.Listen
 }
 
+// Tokens reports whether the service asks for tokens, if there are any.
+func (g *GRPC) Tokens() bool { return !g.Trusted && g.ClientCA == "" }
+
 func checkGRPC(c *Config) (reason, hint string) {
 	address := c.GRPC.Listen
 	if address == "" {
@@ -43,7 +47,7 @@ func checkGRPC(c *Config) (reason, hint string) {
 		return reason, hint
 	}
 	switch {
-	case Loopback(address), c.GRPC.Trusted, c.GRPC.ClientCA != "":
+	case Loopback(address), !c.GRPC.Tokens():
 		return "", ""
 	case c.Tokens == (Secret{}):
 		return address + " can be reached from other machines: anybody could use up budgets",

@@ -35,6 +35,7 @@ func Schema() ([]byte, error) {
 		place(section, s.Name)[lastPart(s.Name)] = s.schema()
 	}
 	schema.Properties[Section] = section
+	schema.Properties[GatewaySection] = gatewaySchema()
 	data, err := json.MarshalIndent(schema, "", "  ")
 	return append(data, '\n'), err
 }

@@ -138,6 +138,10 @@ var settings = []Setting{
 		Help: "Answers of that service have dynamic metadata: the descriptors, and the metadata of those that allow.",
 	},
 	{
+		Name: "grpc.late_costs", field: func(c *Config) any { return &c.GRPC.LateCosts },
+		Help: "A call whose descriptors all bring their own hits_addend tells what was used already, as with apply_on_stream_done of Envoy: if that does not fit, it takes what is left.",
+	},
+	{
 		Name: "envoy.config", field: func(c *Config) any { return &c.Envoy.Config },
 		Help: "File or folder with descriptors in the form of envoyproxy/ratelimit. It is read again when it changes.",
 	},
@@ -147,11 +151,19 @@ var settings = []Setting{
 	},
 	{
 		Name: "envoy.zone", field: func(c *Config) any { return &c.Envoy.Zone }, check: checkZone,
-		Help: "Time zone of the days and months of these limits, such as Europe/Berlin; empty: UTC.",
+		Help: "Time zone of the days, weeks, months and years of these limits, such as Europe/Berlin; empty: UTC.",
 	},
 	{
 		Name: "envoy.quota_mode", field: func(c *Config) any { return &c.Envoy.QuotaMode },
 		Help: "All of these descriptors are in quota mode: a request is refused if none of its limits has room.",
+	},
+	{
+		Name: "record.memory", field: func(c *Config) any { return &c.Record.Memory }, check: checkRecord,
+		Help: "Memory for a record of recent traffic, by which sluice preview tells what another limit would have done: 16 bytes for each decision of a rule, without names. At the cap the oldest is forgotten; 0B: there is none.",
+	},
+	{
+		Name: "record.age", field: func(c *Config) any { return &c.Record.Age }, check: between("record.age", time.Minute, 7*24*time.Hour, func(c *Config) time.Duration { return time.Duration(c.Record.Age) }),
+		Help: "For how long it remembers.",
 	},
 	{
 		Name: "limits.body", field: func(c *Config) any { return &c.Limits.Body }, check: checkBody,

@@ -41,6 +41,7 @@ type Loaded struct {
 	Conditions *rulefile.Conditions // counts failures of when: expressions
 	Gateway    Gateway              // off if it has no upstreams
 	Envoy      *envoy.Tree          // descriptors, whose rules are among Rules; nil if there are none
+	EnvoyStamp string               // tells the files apart that were read last, also if a rollback has put others in force
 }
 
 // Load reads everything. The error is of type rulefile.Problems: each problem names the
@@ -69,9 +70,10 @@ func (s Sources) Load() (*Loaded, error) {
 }
 
 // Again reads everything but the secret, which must not change while the server runs:
-// keys that are hashed by another one have fresh budgets. serving is the address that is
-// in use until a restart, whatever the file says now, while its tokens hold at once.
-func (s Sources) Again(before *Loaded, serving string) (*Loaded, error) {
+// keys that are hashed by another one have fresh budgets. serving are the addresses that
+// ask for tokens and are in use until a restart, whatever the file says now, while its
+// tokens hold at once.
+func (s Sources) Again(before *Loaded, serving ...string) (*Loaded, error) {
 	read, err := s.rules(options(before.Secret, before.Conditions))
 	if err != nil {
 		return nil, err
@@ -80,9 +82,11 @@ func (s Sources) Again(before *Loaded, serving string) (*Loaded, error) {
 	if err := l.settle(s, read); err != nil {
 		return nil, err
 	}
-	if len(l.Tokens) == 0 && !Loopback(serving) {
-		return nil, rulefile.Problems{s.blame(read, placeOf("tokens", l.Config.Tokens), exposed(serving),
-			"another address needs a restart: keep the tokens until then")}
+	for _, address := range serving {
+		if len(l.Tokens) == 0 && !Loopback(address) {
+			return nil, rulefile.Problems{s.blame(read, placeOf("tokens", l.Config.Tokens), exposed(address),
+				"another address needs a restart: keep the tokens until then")}
+		}
 	}
 	return l, l.addEnvoy(s)
 }

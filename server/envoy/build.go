@@ -12,7 +12,7 @@ import (
 type Options struct {
 	// Merge lets several files have the same domain.
 	Merge bool
-	// Zone is the time zone of days and months; empty means UTC.
+	// Zone is the time zone of days, weeks, months and years; empty means UTC.
 	Zone string
 }
 
@@ -137,7 +137,7 @@ func (b *builder) leaf(d *object, domain string, path []Step) *Leaf {
 	if r == nil {
 		return nil
 	}
-	r.only("name", "replaces", "unit", "requests_per_unit", "unlimited", "algorithm")
+	r.only("name", "replaces", "unit", "unit_multiplier", "requests_per_unit", "unlimited", "algorithm")
 	leaf.Name, leaf.Unlimited = r.text("name"), r.truth("unlimited")
 	for _, other := range r.list("replaces") {
 		other.only("name")
@@ -174,9 +174,15 @@ func (b *builder) amount(leaf *Leaf, r *object) {
 		r.fault("requests_per_unit", "requests_per_unit has to be a whole number from 0 to 4294967295", "")
 		return
 	}
-	leaf.Count = count
+	leaf.Count, leaf.Times = count, 1
+	if times := r.value["unit_multiplier"]; times != nil {
+		if leaf.Times, ok = whole(times); !ok || leaf.Times == 0 {
+			r.fault("unit_multiplier", "unit_multiplier has to be a whole number from 1 to 4294967295", "leave it out for 1")
+			return
+		}
+	}
 	var err error
-	if leaf.Limit, err = Limit(count, leaf.Unit, 1, r.text("algorithm"), b.options.Zone); err != nil {
+	if leaf.Limit, err = Limit(count, leaf.Unit, leaf.Times, r.text("algorithm"), b.options.Zone); err != nil {
 		r.fault("algorithm", err.Error(), "write algorithm: token_bucket, sliding_window, sliding_log or fixed_window, or leave it out")
 	}
 }

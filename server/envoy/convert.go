@@ -24,7 +24,13 @@ func (t *Tree) Convert() (text string, lost int) {
 			lost++
 			continue
 		}
-		t.convert(&b, leaf)
+		rule, ok := t.convert(leaf)
+		if !ok {
+			fmt.Fprintf(&b, "  # NOT CONVERTED: %s has too much beside it: a condition that leaves that out would be too long\n", comment(leaf.where()))
+			lost++
+			continue
+		}
+		b.WriteString(rule)
 		rules++
 	}
 	if rules == 0 {
@@ -39,55 +45,97 @@ const convertHeader = `# Made from descriptors of envoyproxy/ratelimit. The entr
 rules:
 `
 
-// convert writes one rule.
-func (t *Tree) convert(b *strings.Builder, leaf *Leaf) {
+// maxWhen is how long a condition may be.
+const maxWhen = 4096
+
+// convert writes one rule. It reports false if that cannot be.
+func (t *Tree) convert(leaf *Leaf) (text string, ok bool) {
+	var b strings.Builder
 	for _, note := range leaf.notes() {
-		fmt.Fprintf(b, "  # %s: %s\n", comment(leaf.where()), note)
+		fmt.Fprintf(&b, "  # %s: %s\n", comment(leaf.where()), note)
 	}
-	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(strings.TrimPrefix(leaf.Rule, prefix)))
+	fmt.Fprintf(&b, "  - name: %s\n", strconv.Quote(strings.TrimPrefix(leaf.Rule, prefix)))
 	attributes := []string{"domain: " + strconv.Quote(leaf.Domain)}
-	var keys, when []string
+	var keys, when, skip []string
 	at := t.domains[leaf.Domain]
+	if strings.Contains(leaf.Domain, "*") { // which stands for anything in a match
+		when = append(when, `attribute("domain") == `+strconv.Quote(leaf.Domain))
+	}
 	for _, s := range leaf.Path {
 		value := "*"
 		if s.Value != "" && !strings.Contains(s.Value, "*") {
 			value = s.Value
 		}
 		attributes = append(attributes, strconv.Quote(s.Key)+": "+strconv.Quote(value))
+		others := at.others(s)
 		if s.Value == "" || strings.Contains(s.Value, "*") && !s.Share {
+			if len(others) > longList {
+				skip, others = append(skip, skipped(others, len(keys), len(leaf.Vary))...), nil
+			}
 			keys = append(keys, strconv.Quote("attribute:"+s.Key))
 		}
-		when = append(when, at.conditions(s)...)
+		when = append(when, at.conditions(s, others)...)
 		at = &at.branch(s).next
 	}
 	when = append(when, at.deeper(leaf.Path)...)
-	fmt.Fprintf(b, "    match:\n      attributes: {%s}\n", strings.Join(attributes, ", "))
+	condition := strings.Join(when, " and ")
+	if len(condition) > maxWhen || strings.Count(condition, "\"") > 4*longList {
+		return "", false
+	}
+	fmt.Fprintf(&b, "    match:\n      attributes: {%s}\n", strings.Join(attributes, ", "))
 	if len(when) > 0 {
-		fmt.Fprintf(b, "      when: %s\n", quoteLine(strings.Join(when, " and ")))
+		fmt.Fprintf(&b, "      when: %s\n", quoteLine(condition))
+	}
+	if len(skip) > 0 {
+		fmt.Fprintf(&b, "    skip:\n      keys:\n        - %s\n", strings.Join(skip, "\n        - "))
 	}
 	if len(keys) > 0 {
-		fmt.Fprintf(b, "    key: [%s]\n", strings.Join(keys, ", "))
+		fmt.Fprintf(&b, "    key: [%s]\n", strings.Join(keys, ", "))
 	}
-	fmt.Fprintf(b, "    limits: [%s]\n", strconv.Quote(leaf.Limit.String()))
+	fmt.Fprintf(&b, "    limits: [%s]\n", strconv.Quote(leaf.Limit.String()))
 	if leaf.Shadow {
 		b.WriteString("    mode: shadow\n")
 	}
+	return b.String(), true
 }
 
-// conditions say that a step is taken and no other that comes before it.
-func (l *level) conditions(s Step) (when []string) {
+// longList is how many values a condition names: more are exempt as keys, which takes no
+// time however many they are.
+const longList = 50
+
+// others returns the values for which the level has something else than a step for many.
+func (l *level) others(s Step) (exact []string) {
 	if s.Value != "" && !strings.Contains(s.Value, "*") {
 		return nil
 	}
-	value := "attribute(" + strconv.Quote(s.Key) + ")"
-	var exact []string
 	for e := range l.exact {
 		if e.Key == s.Key && !strings.Contains(e.Value, "*") {
 			exact = append(exact, strconv.Quote(e.Value))
 		}
 	}
-	if slices.Sort(exact); len(exact) > 0 {
-		when = append(when, value+" not in ["+strings.Join(exact, ", ")+"]")
+	slices.Sort(exact)
+	return exact
+}
+
+// skipped names keys by one of their parts.
+func skipped(values []string, part, parts int) (keys []string) {
+	for _, value := range values {
+		key := slices.Repeat([]string{`"*"`}, parts)
+		key[part] = value
+		keys = append(keys, "["+strings.Join(key, ", ")+"]")
+	}
+	return keys
+}
+
+// conditions say that a step is taken and no other that comes before it: none of the
+// others, and no pattern above it.
+func (l *level) conditions(s Step, others []string) (when []string) {
+	if s.Value != "" && !strings.Contains(s.Value, "*") {
+		return nil
+	}
+	value := "attribute(" + strconv.Quote(s.Key) + ")"
+	if len(others) > 0 {
+		when = append(when, value+" not in ["+strings.Join(others, ", ")+"]")
 	}
 	for _, p := range l.patterns {
 		if p.key != s.Key {

@@ -23,15 +23,16 @@ const (
 	Year
 )
 
-// unitNames are the units in the file, and how a sluice.Limit is written with them.
-var unitNames = [...]struct{ name, text string }{
-	Second: {"second", "s"},
-	Minute: {"minute", "m"},
-	Hour:   {"hour", "h"},
+// unitNames are the units in the file, and how those of the calendar are written in a
+// sluice.Limit.
+var unitNames = [...]struct{ name, calendar string }{
+	Second: {name: "second"},
+	Minute: {name: "minute"},
+	Hour:   {name: "hour"},
 	Day:    {"day", "d"},
 	Week:   {"week", "w"},
 	Month:  {"month", "mo"},
-	Year:   {"year", "365d"},
+	Year:   {"year", "y"},
 }
 
 // ParseUnit reads the name of a unit, in upper or lower case; 0 if it is none.
@@ -49,27 +50,31 @@ func (u Unit) String() string { return unitNames[u].name }
 
 // Limit returns a limit of so many per so many units, counted by the algorithm: a name
 // and perhaps options, as sluice.Parse reads them; empty means a window of the calendar
-// of the zone.
+// of the zone. Other algorithms, and several units, know no calendar: a month has 30
+// days for them, and a year 365.
 func Limit(count uint32, unit Unit, multiplier uint32, algorithm, zone string) (sluice.Limit, error) {
 	if unit < Second || unit > Year {
 		return sluice.Limit{}, fmt.Errorf("%d is no unit", unit)
 	}
 	name, options, _ := strings.Cut(strings.TrimSpace(algorithm), " ")
-	period := unitNames[unit].text
-	if multiplier > 1 {
-		length, err := unit.times(multiplier)
-		if err != nil {
-			return sluice.Limit{}, err
-		}
-		period = fmt.Sprintf("%ds", int64(length/time.Second))
-	}
 	if name == "" {
 		name = string(sluice.FixedWindow)
 	}
-	if name == string(sluice.FixedWindow) && zone != "" && multiplier <= 1 && (unit == Day || unit == Month) && !strings.Contains(options, "zone=") {
+	length, err := unit.times(max(1, multiplier))
+	if err != nil {
+		return sluice.Limit{}, err
+	}
+	per := unitNames[unit].calendar
+	if per == "" || name != string(sluice.FixedWindow) || multiplier > 1 || strings.Contains(options, "start=") {
+		return sluice.Parse(strings.TrimSpace(name + " " + sluice.Per(int64(count), length).String() + " " + options))
+	}
+	if zone == "" && unit == Week { // whose day without a zone is Thursday
+		zone = "UTC"
+	}
+	if zone != "" && !strings.Contains(options, "zone=") {
 		options += " zone=" + zone
 	}
-	return sluice.Parse(strings.TrimSpace(fmt.Sprintf("%s %d/%s %s", name, count, period, options)))
+	return sluice.Parse(strings.TrimSpace(fmt.Sprintf("%s %d/%s %s", name, count, per, options)))
 }
 
 // lengths of units that are counted by several of them.
@@ -89,11 +94,8 @@ func (u Unit) times(n uint32) (time.Duration, error) {
 // UnitOf returns a period as so many units, the longest that fit; 0 if it is shorter than
 // a second or no whole number of them.
 func UnitOf(l sluice.Limit) (unit Unit, multiplier uint32) {
-	switch l.Calendar {
-	case sluice.Day:
-		return Day, 1
-	case sluice.Month:
-		return Month, 1
+	if u := ParseUnit(string(l.Calendar)); u != 0 { // both call them the same
+		return u, 1
 	}
 	for u := Year; u >= Second; u-- {
 		if n := l.Period / lengths[u]; u != Month && n > 0 && l.Period%lengths[u] == 0 && n <= math.MaxUint32 {

@@ -108,3 +108,13 @@ func (l *Leaf) Mark(attributes map[string]string, entries []Entry) {
 		attributes[l.Attributes[i]] = entries[at].Value
 	}
 }
+
+// Same reports whether two descriptors that come to the leaf have one budget.
+func (l *Leaf) Same(a, b []Entry) bool {
+	for _, at := range l.Vary {
+		if a[at].Value != b[at].Value {
+			return false
+		}
+	}
+	return true
+}

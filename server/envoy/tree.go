@@ -24,6 +24,17 @@ func (t *Tree) Stamp() string {
 	return t.stamp
 }
 
+// Instead returns the tree for when it is put in force again instead of a newer one, which
+// was read from the same files: these have not changed since that one.
+func (t *Tree) Instead(of *Tree) *Tree {
+	if t == nil {
+		return nil
+	}
+	again := *t
+	again.stamp = of.Stamp()
+	return &again
+}
+
 // level holds what may stand next in a descriptor. Keys and values are compared one by
 // one, never joined: a,b_c and a_b,c are different things.
 type level struct {
@@ -62,6 +73,7 @@ type Leaf struct {
 
 	Count uint32
 	Unit  Unit
+	Times uint32 // so many of the unit
 	Limit sluice.Limit
 
 	Domain string

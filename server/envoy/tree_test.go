@@ -129,7 +129,14 @@ func TestLimit(t *testing.T) {
 		{5, envoy.Month, 1, "", "Europe/Berlin", "5/mo zone=Europe/Berlin"},
 		{5, envoy.Hour, 1, "", "Europe/Berlin", "fixed_window 5/h"},
 		{5, envoy.Minute, 10, "", "", "fixed_window 5/10m"},
-		{5, envoy.Week, 1, "", "", "fixed_window 5/7d"},
+		{5, envoy.Week, 1, "", "", "5/w zone=UTC"},
+		{5, envoy.Week, 1, "", "Asia/Tokyo", "5/w zone=Asia/Tokyo"},
+		{5, envoy.Week, 2, "", "Asia/Tokyo", "fixed_window 5/14d"},
+		{5, envoy.Week, 1, "fixed_window start=first_hit", "Asia/Tokyo", "fixed_window 5/7d start=first_hit"},
+		{5, envoy.Day, 1, "fixed_window zone=UTC", "Asia/Tokyo", "5/d zone=UTC"},
+		{5, envoy.Year, 1, "", "", "5/y"},
+		{5, envoy.Year, 1, "", "Asia/Tokyo", "5/y zone=Asia/Tokyo"},
+		{5, envoy.Month, 1, "sliding_window weighted", "Asia/Tokyo", "sliding_window 5/30d weighted"},
 		{5, envoy.Minute, 1, "token_bucket burst=20", "", "5/m burst=20"},
 	} {
 		got, err := envoy.Limit(c.count, c.unit, c.multiplier, c.algorithm, c.zone)

@@ -25,7 +25,7 @@ const noRules = "rules: []"
 // open reads the YAML of a file.
 func open(name string, data []byte) (*file, error) {
 	text := withRules(data)
-	read, err := rulefile.Parse(name, text, rulefile.Section("domain", nil), rulefile.Section("descriptors", nil))
+	read, err := rulefile.Parse(name, text, rulefile.Section("domain", nil), rulefile.Section("descriptors", nil), rulefile.MergeKeys())
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 // answer sends the answer of a server back. It returns a problem if nothing has been
 // sent of it; if it breaks off later, the client's connection does too.
 func (o *outbound) answer(w http.ResponseWriter, res *http.Response, s *server) *problem {
+	o.route.upstream.metrics.answers[classOf(res.StatusCode)].Inc()
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		return o.tunnel(w, res)
 	}
@@ -27,6 +28,9 @@ func (o *outbound) answer(w http.ResponseWriter, res *http.Response, s *server) 
 	announced := len(res.Trailer)
 	for name := range res.Trailer {
 		h.Add("Trailer", name)
+	}
+	if announced > 0 && o.request.ProtoMajor == 1 {
+		delete(h, "Content-Length") // only chunks can have a trailer
 	}
 	o.extend()
 	w.WriteHeader(res.StatusCode)

@@ -2,11 +2,13 @@ package gateway
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluice-limiter/sluice"
@@ -26,6 +28,7 @@ type exchange struct {
 	peer    netip.Addr // at the other end of the connection
 	client  netip.Addr // as the rules see it
 	trusted bool       // it is one of our proxies
+	gone    bool       // the client has left before we began
 
 	method, host, path, query, agent, user string // for the log: the request changes on its way
 
@@ -39,10 +42,11 @@ type exchange struct {
 	sent     int64 // bytes of the answer's body
 	extended time.Duration
 
-	received int64 // bytes of the request's body
-	finished bool  // it was read to its end
-	tooLarge bool
-	tooSlow  bool
+	// Of the request's body, which another goroutine may still read when all is over.
+	received atomic.Int64            // bytes
+	finished atomic.Bool             // it was read to its end
+	wrong    atomic.Pointer[problem] // why it will not be
+	duplex   bool                    // the answer may begin before that
 
 	upstream string // server that answered, or was asked last
 	failure  string // what went wrong with it, as a word
@@ -51,11 +55,15 @@ type exchange struct {
 // ServeHTTP answers a request. It panics with http.ErrAbortHandler if an answer that has
 // begun cannot be brought to its end, so that the client does not take a part for the whole.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	gone := r.Context().Err() != nil
+	if gone { // a stream that was reset at once is decided and counted as every other
+		r = r.WithContext(context.WithoutCancel(r.Context()))
+	}
 	x := g.pool.Get().(*exchange)
 	peer := g.peer(r)
 	*x = exchange{
 		ResponseWriter: w, gateway: g, request: r, body: r.Body, began: g.options.Now(), peer: peer, trusted: g.trusts(peer),
-		method: r.Method, host: r.Host, query: r.URL.RawQuery, path: r.URL.EscapedPath(),
+		gone: gone, method: r.Method, host: r.Host, query: r.URL.RawQuery, path: r.URL.EscapedPath(),
 	}
 	x.client = peer
 	if x.trusted {
@@ -70,9 +78,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.rules.ServeHTTP(x, r)
 }
 
-// end tells of the exchange when it is over.
+// end tells of the exchange when it is over. The server gets its body back: it looks at
+// that to find out whether the connection can be used again.
 func (x *exchange) end(hasBody bool) {
 	g := x.gateway
+	x.request.Body = x.body
 	took := time.Since(x.began)
 	g.options.Metrics.done(x, took)
 	if g.log != nil {
@@ -102,6 +112,9 @@ func (x *exchange) WriteHeader(status int) {
 	if status >= 200 || status == http.StatusSwitchingProtocols {
 		x.status = status
 	}
+	if x.duplex && !x.finished.Load() && status >= 200 {
+		x.Header()["Connection"] = []string{"close"} // nobody can tell where the next request begins
+	}
 	x.ResponseWriter.WriteHeader(status)
 }
 
@@ -115,37 +128,37 @@ func (x *exchange) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// errTooLarge and errTooSlow are why a body is not read to its end.
-var (
-	errTooLarge = errors.New("the body is longer than gateway.limits.body")
-	errTooSlow  = errors.New("the body comes slower than gateway.limits.min_rate")
-)
+// errBodyWrong is for whoever sends the body on: what is wrong is the client's doing.
+var errBodyWrong = errors.New("the body of the request cannot be read to its end")
 
 // Read reads the body of the request, as long as that is neither too long nor too slow.
 func (x *exchange) Read(p []byte) (int, error) {
-	if x.finished {
+	if x.finished.Load() {
 		return 0, io.EOF
 	}
-	if x.tooLarge {
-		return 0, errTooLarge
+	if x.wrong.Load() != nil {
+		return 0, errBodyWrong
 	}
 	n, err := x.body.Read(p)
-	x.received += int64(n)
+	received := x.received.Add(int64(n))
 	var late net.Error
 	switch {
-	case x.received > int64(x.gateway.config.Limits.Body):
-		x.tooLarge = true
-		return 0, errTooLarge
-	case err == io.EOF:
-		x.finished = true
-		x.setReadDeadline(time.Time{}) // else the server would take the client for gone
-	case errors.As(err, &late) && late.Timeout():
-		x.tooSlow = true
-		return n, errTooSlow
+	case received > int64(x.gateway.config.Limits.Body):
+		x.wrong.Store(errTooLarge)
+		return 0, errBodyWrong
 	case err == nil:
 		x.deadline()
+		return n, nil
+	case err == io.EOF:
+		x.finished.Store(true)
+		x.setReadDeadline(time.Time{}) // else the server would take the client for gone
+		return n, io.EOF
+	case errors.As(err, &late) && late.Timeout():
+		x.wrong.Store(errTooSlow)
+	default:
+		x.wrong.Store(errMalformed)
 	}
-	return n, err
+	return n, errBodyWrong
 }
 
 // Close does nothing: the server closes the body, and a request that was not sent can be
@@ -157,7 +170,7 @@ func (x *exchange) deadline() {
 	c := &x.gateway.config
 	due := time.Duration(c.Timeouts.Body)
 	if c.Limits.MinRate > 0 {
-		due += time.Duration(float64(x.received) / float64(c.Limits.MinRate) * float64(time.Second))
+		due += time.Duration(float64(x.received.Load()) / float64(c.Limits.MinRate) * float64(time.Second))
 	}
 	// Who was quick for a long time may not be silent for just as long.
 	due = min(due, time.Since(x.began)+2*time.Duration(c.Timeouts.Body))

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -12,6 +11,10 @@ import (
 // forward sends a request on that the rules have let pass, and its answer back.
 func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	x := exchangeOf(r)
+	if x.gone {
+		w.WriteHeader(statusClientGone)
+		return
+	}
 	if g.options.Known != nil {
 		g.options.Known(r)
 	}
@@ -26,6 +29,9 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
+	if r.ContentLength != 0 && r.ProtoMajor == 1 { // else an answer could not begin before the body has ended
+		x.duplex = http.NewResponseController(x.ResponseWriter).EnableFullDuplex() == nil
+	}
 	if p := o.deliver(w); p != nil {
 		x.fail(w, p)
 	}
@@ -49,8 +55,8 @@ func (x *exchange) plan(t *table) (outbound, *problem) {
 	case !strings.HasPrefix(x.path, "/"):
 		return outbound{}, errTarget
 	case r.ContentLength > int64(x.gateway.config.Limits.Body):
-		x.tooLarge = true
-		return outbound{}, errBody
+		x.wrong.Store(errTooLarge)
+		return outbound{}, errTooLarge
 	}
 	route, ambiguous := t.find(r.Host, x.path)
 	switch {
@@ -106,12 +112,12 @@ func (o *outbound) deliver(w http.ResponseWriter) *problem {
 			o.failure = ""
 			return o.answer(w, res, s)
 		}
-		if errors.Is(ctx.Err(), context.Canceled) {
-			o.status = statusClientGone
-			return nil
+		if p := o.wrong.Load(); p != nil {
+			return p
 		}
-		if o.tooLarge || o.tooSlow {
-			return o.bodyProblem()
+		if ctx.Err() != nil {
+			w.WriteHeader(statusClientGone)
+			return nil
 		}
 		o.failure = kindOf(err)
 		s.health.failed()
@@ -129,20 +135,12 @@ func (o *outbound) deliver(w http.ResponseWriter) *problem {
 // answer. Nobody receives it.
 const statusClientGone = 499
 
-// bodyProblem is what a client gets whose body was not read to its end.
-func (x *exchange) bodyProblem() *problem {
-	if x.tooLarge {
-		return errBody
-	}
-	return errSlow
-}
-
 // mayRetry reports whether a request that failed may be sent to another server: if
 // nothing of it was sent, or if nothing of an answer has come and to do it twice is as
 // good as once. A body can be sent once.
 func (o *outbound) mayRetry(err error) bool {
 	var f *failure
-	if !errors.As(err, &f) || o.received > 0 || o.upgrade != "" {
+	if !errors.As(err, &f) || o.received.Load() > 0 || o.upgrade != "" {
 		return false
 	}
 	switch {

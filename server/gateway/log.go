@@ -150,7 +150,7 @@ func (x *exchange) appendLine(b []byte, took time.Duration) []byte {
 	b = append(b, `,"bytes":`...)
 	b = strconv.AppendInt(b, x.sent, 10)
 	b = append(b, `,"received":`...)
-	b = strconv.AppendInt(b, x.received, 10)
+	b = strconv.AppendInt(b, x.received.Load(), 10)
 	b = append(b, `,"duration":`...)
 	b = strconv.AppendFloat(b, took.Seconds(), 'f', 6, 64)
 	if x.rule != nil {

@@ -10,10 +10,12 @@ import (
 // engine's observers, at this door as at all others. No label holds what a client can
 // choose.
 type Metrics struct {
+	registry  prometheus.Registerer
 	requests  *prometheus.CounterVec
 	duration  *prometheus.HistogramVec
 	sent      prometheus.Counter
 	received  prometheus.Counter
+	answers   *prometheus.CounterVec
 	failures  *prometheus.CounterVec
 	retries   *prometheus.CounterVec
 	inFlight  *prometheus.GaugeVec
@@ -23,9 +25,15 @@ type Metrics struct {
 	times   [6]prometheus.Observer
 }
 
+// classes of statuses; the first is for exchanges that came to none.
+var classes = [6]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
+
+func classOf(status int) int { return min(status/100, len(classes)-1) }
+
 // NewMetrics returns metrics that are registered at r.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
+		registry: r,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sluice_gateway_requests_total",
 			Help: "Requests of clients, by the class of the status that they got: 2xx, 3xx, 4xx, 5xx; 429 counts as 4xx.",
@@ -37,6 +45,10 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		}, []string{"class"}),
 		sent:     prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_gateway_sent_bytes_total", Help: "Bytes of the bodies of answers."}),
 		received: prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_gateway_received_bytes_total", Help: "Bytes of the bodies of requests."}),
+		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sluice_gateway_upstream_answers_total",
+			Help: "Answers of the servers of an upstream, by the class of their status.",
+		}, []string{"upstream", "class"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sluice_gateway_upstream_failures_total",
 			Help: "Requests to servers of an upstream that failed: connect, no_answer, timeout, garbled, cut_off; and those for which there was no server (no_server) or no room (busy).",
@@ -54,23 +66,35 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Help: "1 if the server is asked, 0 if it is down.",
 		}, []string{"upstream", "server"}),
 	}
-	r.MustRegister(m.requests, m.duration, m.sent, m.received, m.failures, m.retries, m.inFlight, m.upServers)
-	for i, class := range []string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"} {
+	r.MustRegister(m.requests, m.duration, m.sent, m.received, m.answers, m.failures, m.retries, m.inFlight, m.upServers)
+	for i, class := range classes {
 		m.classes[i], m.times[i] = m.requests.WithLabelValues(class), m.duration.WithLabelValues(class)
 	}
 	return m
 }
 
+// Connections tells how many clients are connected, from when the gateway serves.
+func (m *Metrics) Connections(open, dropped func() int64, limit int64) {
+	gauge := func(name, help string, read func() float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+	}
+	gauge("sluice_gateway_connections", "Connections of clients that are open, idle ones included.", func() float64 { return float64(open()) })
+	gauge("sluice_gateway_connections_limit", "How many may be; more take the places of those that have not sent a request that passed, or wait to be accepted.", func() float64 { return float64(limit) })
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "sluice_gateway_connections_dropped_total", Help: "Connections that were closed to make room for others.",
+	}, func() float64 { return float64(dropped()) }))
+}
+
 // done counts an exchange.
 func (m *Metrics) done(x *exchange, took time.Duration) {
-	class := min(x.status/100, 5)
+	class := classOf(x.status)
 	m.classes[class].Inc()
 	m.times[class].Observe(took.Seconds())
 	if x.sent > 0 {
 		m.sent.Add(float64(x.sent))
 	}
-	if x.received > 0 {
-		m.received.Add(float64(x.received))
+	if received := x.received.Load(); received > 0 {
+		m.received.Add(float64(received))
 	}
 }
 
@@ -79,15 +103,22 @@ type upstreamMetrics struct {
 	inFlight prometheus.Gauge
 	retries  prometheus.Counter
 	failures *prometheus.CounterVec // by kind
+	answers  [6]prometheus.Counter  // by class
+	up       *prometheus.GaugeVec   // by server
 	leave    func()                 // of a request that is over
 }
 
 func (m *Metrics) upstream(name string) *upstreamMetrics {
 	inFlight := m.inFlight.WithLabelValues(name)
-	return &upstreamMetrics{
-		inFlight, m.retries.WithLabelValues(name),
-		m.failures.MustCurryWith(prometheus.Labels{"upstream": name}), inFlight.Dec,
+	own := prometheus.Labels{"upstream": name}
+	u := &upstreamMetrics{
+		inFlight: inFlight, retries: m.retries.WithLabelValues(name),
+		failures: m.failures.MustCurryWith(own), up: m.upServers.MustCurryWith(own), leave: inFlight.Dec,
 	}
+	for i, class := range classes {
+		u.answers[i] = m.answers.WithLabelValues(name, class)
+	}
+	return u
 }
 
 func (u *upstreamMetrics) failed(kind string) { u.failures.WithLabelValues(kind).Inc() }

@@ -35,8 +35,9 @@ var (
 	errTarget    = newProblem(http.StatusBadRequest, "invalid-target", "the target of the request is no path", "")
 	errAmbiguous = newProblem(http.StatusBadRequest, "ambiguous-path", "the path can be read in more than one way", "")
 	errNoRoute   = newProblem(http.StatusNotFound, "no-route", "nothing is served under this host and path", "")
-	errBody      = newProblem(http.StatusRequestEntityTooLarge, "body-too-large", "the body of the request is longer than is admitted", "")
-	errSlow      = newProblem(http.StatusRequestTimeout, "body-too-slow", "the body of the request did not come in time", "")
+	errTooLarge  = newProblem(http.StatusRequestEntityTooLarge, "body-too-large", "the body of the request is longer than is admitted", "")
+	errTooSlow   = newProblem(http.StatusRequestTimeout, "body-too-slow", "the body of the request did not come in time", "")
+	errMalformed = newProblem(http.StatusBadRequest, "invalid-body", "the body of the request ends too early, or is not well formed", "")
 	errBusy      = newProblem(http.StatusServiceUnavailable, "overloaded", "there are more requests than can be worked on", "1")
 	errNoServer  = newProblem(http.StatusServiceUnavailable, "no-server", "no server can answer at the moment", "1")
 	errUnreached = newProblem(http.StatusBadGateway, "unreachable", "the server could not be reached", "")
@@ -67,7 +68,7 @@ func (x *exchange) fail(w http.ResponseWriter, p *problem) {
 	if p.retry != "" {
 		h["Retry-After"] = []string{p.retry}
 	}
-	if x.tooLarge || x.tooSlow {
+	if x.wrong.Load() != nil {
 		h["Connection"] = []string{"close"} // the rest of the body is not wanted
 	}
 	h["Content-Length"] = p.length

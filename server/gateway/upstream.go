@@ -159,6 +159,9 @@ func (u *upstream) retire(next *upstream) {
 		if next == nil || !slices.Contains(next.servers, s) {
 			s.close()
 		}
+		if next == nil || !slices.ContainsFunc(next.servers, func(n *server) bool { return n.name == s.name }) {
+			u.metrics.up.DeleteLabelValues(s.name)
+		}
 	}
 }
 

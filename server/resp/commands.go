@@ -11,9 +11,10 @@ type command struct {
 	name        string // in lower case
 	least, most int    // arguments with the name; most of -1 is any number
 	open        bool   // also for who has not said AUTH
+	alone       bool   // never at the same time as another of the pipeline
 
 	// One of these answers. A decision depends on nothing but its arguments, so that
-	// several can be made at the same time.
+	// several can be made at the same time, unless it has to be alone.
 	decide func(ctx context.Context, d *desk)
 	answer func(s *session, d *desk)
 }
@@ -24,7 +25,7 @@ func commands() []command {
 		{name: "cl.throttle", least: 1, most: -1, decide: throttle}, // it has its own words for what is missing
 		{name: "sluice.check", least: 2, most: -1, decide: check},
 		{name: "sluice.peek", least: 2, most: -1, decide: peek},
-		{name: "sluice.reset", least: 2, most: -1, decide: reset},
+		{name: "sluice.reset", least: 2, most: -1, decide: reset, alone: true},
 		{name: "ping", least: 1, most: 2, open: true, answer: ping},
 		{name: "echo", least: 2, most: 2, answer: echo},
 		{name: "hello", least: 1, most: -1, open: true, answer: hello},

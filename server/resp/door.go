@@ -31,8 +31,9 @@ type Options struct {
 
 	// Parallel is how many decisions of one pipeline are made at the same time. For a store
 	// in this process 1 is best, which is meant by 0. For a remote one it should be some
-	// dozens, so that they share its round trips. Decisions about the same key are always
-	// made in the order of the pipeline.
+	// dozens, so that they share its round trips. Those of CL.THROTTLE about the same key are
+	// always made in the order of the pipeline, and so are those of a rule with the same
+	// arguments, the cost aside. SLUICE.RESET comes after all before it.
 	Parallel int
 
 	// Note is told who has reset the budgets of a request, or tried to; may be nil. The

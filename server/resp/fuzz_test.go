@@ -19,6 +19,8 @@ type wire struct {
 	out bytes.Buffer
 }
 
+func (w *wire) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1} }
+
 func (w *wire) Read(b []byte) (int, error)       { return w.in.Read(b) }
 func (w *wire) Write(b []byte) (int, error)      { return w.out.Write(b) }
 func (w *wire) SetReadDeadline(time.Time) error  { return nil }

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"container/list"
 	"crypto/sha256"
 	"net"
 	"runtime/debug"
@@ -37,6 +38,10 @@ type session struct {
 	shown   bool
 	token   [sha256.Size]byte
 
+	// of connections
+	stranger *list.Element // nil if it was allowed from the beginning
+	dropped  bool
+
 	base     []byte  // of bufferSize
 	buffer   []byte  // base, or one of maxRequest while a long request comes in
 	from, to int     // what of it was received and not yet worked on
@@ -46,16 +51,9 @@ type session struct {
 }
 
 func newSession(d *Door, conn net.Conn) *session {
-	return &session{door: d, conn: conn, id: d.lastID.Add(1), peer: hostOf(conn.RemoteAddr()), opened: d.options.Now()}
-}
-
-// hostOf returns an address without its port.
-func hostOf(address net.Addr) string {
-	text := address.String()
-	if host, _, err := net.SplitHostPort(text); err == nil {
-		return host
-	}
-	return text
+	s := &session{door: d, conn: conn, id: d.lastID.Add(1), peer: hostOf(conn.RemoteAddr()), opened: d.options.Now()}
+	s.recheck()
+	return s
 }
 
 // serve answers until the client leaves, is too slow, says QUIT or sends what is no
@@ -64,7 +62,6 @@ func (s *session) serve() {
 	defer s.recover()
 	s.base = make([]byte, bufferSize)
 	s.buffer = s.base
-	s.recheck()
 	for now := s.opened; !s.over; {
 		s.setDeadline(now)
 		if s.door.connections.closing.Load() { // the deadline may just have been moved
@@ -188,7 +185,7 @@ func isHTTP(args [][]byte) bool {
 
 // answer carries out one request.
 func (s *session) answer(d *desk, c *command) {
-	beside := c != nil && c.decide != nil && s.allowed && c.fits(len(d.args))
+	beside := c != nil && c.decide != nil && !c.alone && s.allowed && c.fits(len(d.args))
 	if beside && s.door.options.Parallel > 1 {
 		s.join(d, c)
 		return
@@ -208,26 +205,6 @@ func (s *session) answer(d *desk, c *command) {
 	default:
 		c.decide(s.door.ctx, d)
 	}
-}
-
-// busy is for decisions for which there is no place in flight.
-const busy = "BUSY this server has more requests than it takes; try again after a second, or raise limits.in_flight"
-
-// enter takes a place in flight, if this session has none yet and there is one.
-func (s *session) enter() bool {
-	if !s.placed {
-		places := s.door.options.Places
-		s.placed = places == nil || places.Enter()
-	}
-	return s.placed
-}
-
-// leave gives the place back.
-func (s *session) leave() {
-	if s.placed && s.door.options.Places != nil {
-		s.door.options.Places.Leave()
-	}
-	s.placed = false
 }
 
 // flush sends the answers. Who is slow to take them keeps no place from others.

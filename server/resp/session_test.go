@@ -3,6 +3,7 @@ package resp
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -358,6 +359,36 @@ func TestConnections(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	exchange(t, dial(t, listener), "PING\r\n", "+PONG\r\n")
+}
+
+// TestStrangersGiveWay: who has no token cannot keep others out, however many there are
+// of it. Who has shown one keeps its place.
+func TestStrangersGiveWay(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	door := newDoor(t, func(o *Options) { o.Connections, o.Exposed, o.Tokens = 3, true, [][sha256.Size]byte{hashed("secret")} })
+	go func() { _ = door.Serve(listener) }()
+	defer door.Shutdown(context.Background())
+	first := dial(t, listener)
+	exchange(t, first, "AUTH secret\r\n", "+OK\r\n")
+	var strangers []net.Conn
+	for range 10 {
+		conn := dial(t, listener)
+		exchange(t, conn, "PING\r\n", "+PONG\r\n")
+		strangers = append(strangers, conn)
+	}
+	if got, err := io.ReadAll(strangers[0]); err != nil || len(got) > 0 {
+		t.Errorf("the oldest stranger gets %q, %v; want the end", got, err)
+	}
+	for range 2 {
+		exchange(t, dial(t, listener), "AUTH secret\r\nPING\r\n", "+OK\r\n+PONG\r\n")
+	}
+	exchange(t, first, "PING\r\n", "+PONG\r\n")
+	if got, err := io.ReadAll(dial(t, listener)); string(got) != full || err != nil {
+		t.Errorf("when all have shown a token, one more gets %q, %v", got, err)
+	}
 }
 
 func dial(t *testing.T, l net.Listener) net.Conn {

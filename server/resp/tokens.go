@@ -36,6 +36,9 @@ func (s *session) recheck() {
 	default:
 		s.allowed = s.shown && now.has(s.token)
 	}
+	if s.allowed {
+		s.door.connections.know(s)
+	}
 }
 
 // authenticate takes a token. It returns what is wrong.
@@ -48,5 +51,6 @@ func (s *session) authenticate(token []byte) (problem string) {
 		return wrongPass
 	}
 	s.token, s.shown, s.allowed = hash, true, true
+	s.door.connections.know(s)
 	return ""
 }

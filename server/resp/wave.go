@@ -8,7 +8,9 @@ import (
 
 // A wave is decisions of one pipeline that are made at the same time, so that they share
 // round trips to a remote store. Their answers are sent in the order of the requests.
-// Decisions about the same key are never in one wave.
+// Decisions about the same key of CL.THROTTLE, or with the same arguments but for the
+// cost, are never in one wave. Others may share a budget by a rule: in which order they
+// take from it is not promised, as if they had come over two connections.
 
 // seed is for telling keys apart.
 var seed = maphash.MakeSeed()
@@ -25,8 +27,8 @@ func (s *session) join(d *desk, c *command) {
 	s.wave = append(s.wave, w)
 }
 
-// aboutWhom is the same for all decisions about the same key: of CL.THROTTLE its first
-// argument, of the others all but the cost.
+// aboutWhom is the same for all decisions about the same: of CL.THROTTLE the key, of the
+// others all arguments but the cost.
 func aboutWhom(args [][]byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)

@@ -94,6 +94,19 @@ func TestWaveOfChecks(t *testing.T) {
 	})
 }
 
+// TestResetIsAlone: a budget is forgotten after all decisions before it, and before all
+// that follow, also if these have other arguments and are made at the same time.
+func TestResetIsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &far{near: memstore.New()}
+		door := newDoor(t, func(o *Options) { o.Engine, o.Parallel = newEngine(t, f), 8 })
+		say(t, door, "SLUICE.CHECK login ip=192.0.2.1 user=a\r\nSLUICE.RESET login ip=192.0.2.1\r\nSLUICE.PEEK login ip=192.0.2.1 user=b")
+		if f.most != 1 || len(f.keys) != 3 {
+			t.Errorf("%d of %d at the same time, want 1 of 3", f.most, len(f.keys))
+		}
+	})
+}
+
 // TestWaveFails: a mistake in a decision costs its answer, and nothing else.
 func TestWaveFails(t *testing.T) {
 	door := newDoor(t, func(o *Options) { o.Store, o.Parallel = faulty{}, 8 })

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/algo"
+	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/server/envoy"
 )
 
@@ -27,9 +28,11 @@ type call struct {
 
 	items      []item // one for each descriptor
 	entries    []envoy.Entry
-	attributes map[string]string
-	asks       []ask
-	quotas     bool // some item is in quota mode
+	requests   []engine.Request    // what the engine is asked
+	attributes []map[string]string // of them
+	answers    []engine.Decision   // to them
+	quotas     bool                // some item is in quota mode
+	several    bool                // and another too: they refuse only together
 	denied     bool
 }
 
@@ -42,10 +45,14 @@ type item struct {
 	per      envoy.Unit    // of that
 	times    uint32        // so many of the unit
 	cost     int64         // 0 only looks
+	own      bool          // the descriptor brings its cost
 	refund   bool          // the cost is given back
 	quota    bool          // alone it does not refuse
-	ask      int           // the number of the ask that it is part of
+	wanted   bool          // it is part of the next question to the engine
+	part     int           // which part; -1: none
+	taken    bool          // the override is charged
 	over     bool          // it does not allow
+	heard    bool          // the engine was asked
 	told     bool          // the figures below are known
 	limit    sluice.Limit  // that bound
 	name     string        // of it
@@ -58,16 +65,19 @@ func (i *item) limited() bool {
 	return i.override != nil || i.leaf != nil && !i.leaf.Unlimited
 }
 
+// decided reports whether the engine decides the item.
+func (i *item) decided() bool { return i.limited() && i.override == nil }
+
+// looks reports whether the item only looks.
+func (i *item) looks() bool { return i.limited() && !i.refund && i.cost == 0 }
+
 // spends reports whether the item takes something.
 func (i *item) spends() bool { return i.limited() && !i.refund && i.cost > 0 }
-
-// shadow reports whether the item can refuse nothing.
-func (i *item) shadow() bool { return i.override == nil && i.leaf.Shadow }
 
 // decide decides the request.
 func (c *call) decide(ctx context.Context) error {
 	r := c.request
-	c.denied, c.quotas = false, false
+	c.denied, c.quotas, c.several = false, false, false
 	if r.GetDomain() == "" {
 		return &faultError{"the domain is empty"}
 	}
@@ -101,9 +111,9 @@ func (c *call) read(d *ratelimitv3.RateLimitDescriptor) error {
 		}
 		c.entries = append(c.entries, envoy.Entry{Key: e.GetKey(), Value: e.GetValue()})
 	}
-	it := item{entries: c.entries[from:len(c.entries):len(c.entries)], cost: max(1, int64(c.request.GetHitsAddend())), refund: d.GetIsNegativeHits()}
+	it := item{part: -1, entries: c.entries[from:len(c.entries):len(c.entries)], cost: max(1, int64(c.request.GetHitsAddend())), refund: d.GetIsNegativeHits()}
 	if hits := d.GetHitsAddend(); hits != nil {
-		it.cost = int64(min(hits.GetValue(), uint64(algo.MaxCount)))
+		it.cost, it.own = int64(min(hits.GetValue(), uint64(algo.MaxCount))), true
 	}
 	c.items = append(c.items, it)
 	return nil

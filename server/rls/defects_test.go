@@ -78,6 +78,24 @@ func TestDefectMonthsHaveThirtyDays(t *testing.T) {
 	berlin.want(berlin.ask(d("a=1")), true, 0)
 }
 
+func TestDefectWeeksBeginOnThursday(t *testing.T) {
+	w := newWorld(t, "domain: d\ndescriptors:\n  - {key: w, rate_limit: {unit: week, requests_per_unit: 1}}\n  - {key: y, rate_limit: {unit: year, requests_per_unit: 1}}\n", rls.Options{})
+	r := w.ask(d("w=1"), d("y=1")) // Friday, 27 February 2026, 12:00 UTC
+	w.want(r, true, 0, 0)
+	for i, want := range []time.Duration{60 * time.Hour, time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC).Sub(start)} {
+		if got := r.GetStatuses()[i].GetDurationUntilReset().AsDuration(); got != want {
+			t.Errorf("window %d ends in %v, want %v", i, got, want)
+		}
+	}
+	if l := r.GetStatuses(); l[0].GetCurrentLimit().GetUnit() != 7 || l[1].GetCurrentLimit().GetUnit() != 6 {
+		t.Errorf("units: %v", l)
+	}
+	w.pass(60*time.Hour - time.Second)
+	w.want(w.ask(d("w=1")), false, 0)
+	w.pass(time.Second) // Monday
+	w.want(w.ask(d("w=1")), true, 0)
+}
+
 func TestDefectDeniedRequestsSpend(t *testing.T) {
 	w := newWorld(t, `
 domain: d

@@ -1,11 +1,14 @@
 package rls
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	ratelimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/common/ratelimit/v3"
 	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
@@ -117,4 +120,70 @@ func overrideKey(domain string, entries []envoy.Entry) string {
 		return "override|" + hex.EncodeToString(sum[:])
 	}
 	return string(b)
+}
+
+// peekOverride finds out about the limit of the request itself.
+func (i *item) peekOverride(ctx context.Context) error {
+	d, err := i.override.AllowN(ctx, i.key, 0)
+	if err != nil {
+		return err
+	}
+	if i.tell(&d, ""); !i.refund {
+		i.over = d.Remaining() < max(1, i.cost)
+	}
+	return nil
+}
+
+// drainOverride takes what is left, up to the cost.
+func (i *item) drainOverride(ctx context.Context) error {
+	if !i.told {
+		if err := i.peekOverride(ctx); err != nil {
+			return err
+		}
+	}
+	cost := min(i.cost, i.left)
+	if cost <= 0 {
+		return nil
+	}
+	i.left -= cost
+	_, err := i.override.AllowN(ctx, i.key, cost)
+	return err
+}
+
+// spendOverrides takes from the limits of the request itself, one after the other, until
+// one refuses.
+func (c *call) spendOverrides(ctx context.Context) (allowed bool, err error) {
+	for i := range c.items {
+		it := &c.items[i]
+		if it.override == nil || !it.spends() {
+			continue
+		}
+		d, err := it.override.AllowN(ctx, it.key, it.cost)
+		if err != nil {
+			return false, err
+		}
+		if it.tell(&d, ""); !d.Allowed {
+			return false, nil
+		}
+		it.taken = true
+	}
+	return true, nil
+}
+
+// undoTime is how long we try to give back.
+const undoTime = 50 * time.Millisecond
+
+// undoOverrides gives back what was taken for nothing, also if the caller has gone.
+func (c *call) undoOverrides(ctx context.Context) {
+	if !slices.ContainsFunc(c.items, func(it item) bool { return it.taken }) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	for i := range c.items {
+		if it := &c.items[i]; it.taken {
+			_ = it.override.Refund(ctx, it.key, it.cost) // it stays spent then
+			it.taken, it.told = false, false             // there is more now
+		}
+	}
 }

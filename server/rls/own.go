@@ -21,26 +21,36 @@ func (c *call) decideOwn(ctx context.Context) error {
 	}
 	e := c.service.options.Engine
 	var d engine.Decision
-	switch cost, refund := c.ownCost(); {
-	case refund:
-		if err = e.Refund(ctx, request, cost); err == nil {
-			d, err = e.Peek(ctx, request)
-			d.Allowed = true
+	cost, refund := c.ownCost()
+	if refund {
+		if err := e.Refund(ctx, request, cost); err != nil {
+			return err
 		}
-	case cost == 0:
-		d, err = e.Peek(ctx, request)
-	default:
+	}
+	unspent := int64(0) // what a look says would be spent
+	if refund || cost == 0 {
+		request.Cost = 1
+		if d, err = e.Peek(ctx, request); d.Allowed {
+			unspent = 1
+		}
+		d.Allowed = d.Allowed || refund
+	} else {
 		request.Cost = cost
 		d, err = e.Wait(ctx, request) // for as long as the rules say
 	}
 	if err != nil {
 		return err
 	}
-	c.denied = !d.Allowed
+	if c.denied = !d.Allowed; c.denied && c.late() {
+		if err := c.drainOwn(ctx, request, d); err != nil {
+			return err
+		}
+	}
 	for i := range c.items {
 		it := &c.items[i]
-		if it.ask = -1; d.Rule != nil {
+		if d.Rule != nil {
 			it.tell(&d.Decision, d.LimitName)
+			it.left += unspent
 		}
 		it.over = !d.Allowed
 	}
@@ -49,14 +59,18 @@ func (c *call) decideOwn(ctx context.Context) error {
 
 // ownRequest puts all entries together.
 func (c *call) ownRequest() (engine.Request, error) {
-	c.attributes[domainAttribute] = c.request.GetDomain()
-	r := engine.Request{Attributes: c.attributes}
+	if len(c.attributes) == 0 {
+		c.attributes = append(c.attributes, map[string]string{})
+	}
+	attributes := c.attributes[0]
+	attributes[domainAttribute] = c.request.GetDomain()
+	r := engine.Request{Attributes: attributes}
 	for i := range c.items {
 		for _, e := range c.items[i].entries {
-			if was, twice := c.attributes[e.Key]; twice && was != e.Value {
+			if was, twice := attributes[e.Key]; twice && was != e.Value {
 				return r, &faultError{fmt.Sprintf("two values of %q in one call: rules see all its descriptors as one request", e.Key)}
 			}
-			c.attributes[e.Key] = e.Value
+			attributes[e.Key] = e.Value
 			if e.Key == "remote_address" {
 				r.IP, _ = netip.ParseAddr(e.Value)
 			}

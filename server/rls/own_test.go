@@ -59,10 +59,10 @@ func TestOwnRulesCosts(t *testing.T) {
 		ok     bool
 		left   int64
 	}{
-		{hits: 0, ok: true, left: 1}, // after one more
+		{hits: 0, ok: true, left: 2},
 		{hits: 2, ok: true, left: 0},
 		{hits: 0, ok: false, left: 0},
-		{hits: 1, refund: true, ok: true, left: 0},
+		{hits: 1, refund: true, ok: true, left: 1},
 		{hits: 1, ok: true, left: 0},
 	} {
 		descriptor := hits(step.hits, d("user=ann"))

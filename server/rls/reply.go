@@ -90,7 +90,7 @@ func (i *item) fillLimit(l *pb.RateLimitResponse_RateLimit) {
 	unit, times := i.per, i.times
 	switch {
 	case i.leaf != nil && i.name == i.leaf.Rule:
-		unit, times, l.Name = i.leaf.Unit, 1, i.leaf.Name
+		unit, times, l.Name = i.leaf.Unit, i.leaf.Times, i.leaf.Name
 	case i.override == nil:
 		unit, times = envoy.UnitOf(i.limit)
 		l.Name = i.name
@@ -128,11 +128,14 @@ func (c *call) headers() []*corev3.HeaderValue {
 }
 
 // tightest returns the item that refuses, or else has least left; nil if no figures are
-// known.
+// known. Limits in shadow are for Envoy, not for those who are not held to them.
 func (c *call) tightest() (best *item) {
+	if c.service.options.Engine.ShadowedAll() {
+		return nil
+	}
 	for i := range c.items {
 		it := &c.items[i]
-		if !it.told {
+		if !it.told || it.leaf != nil && it.leaf.Shadow {
 			continue
 		}
 		refuses, first := it.over && !it.quota, best == nil

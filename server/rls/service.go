@@ -25,12 +25,15 @@ type Options struct {
 	// Overrides opens where limits that stand in a request are kept; it is called when the
 	// first such request comes. Nil: in this process.
 	Overrides func() (store.Store, error)
-	Zone      string // of days and months of those; empty means UTC
+	Zone      string // of days, weeks, months and years of those; empty means UTC
 
 	Headers  Headers // what Envoy adds to responses
 	Metadata bool    // answers have dynamic metadata
 	Quota    bool    // every descriptor is in quota mode
-	Remote   bool    // the engine's store is a journey away: several questions go at the same time
+
+	// LateCosts says that descriptors that all bring their own costs tell what is used
+	// already: see spendLate.
+	LateCosts bool
 
 	InFlight int64                // how many requests are worked on at the same time; 0: no bound
 	Shed     func()               // is told of one that was too much; may be nil
@@ -61,7 +64,7 @@ func New(o Options) *Service {
 	}
 	s := &Service{options: o}
 	s.overrides.open, s.overrides.zone = o.Overrides, o.Zone
-	s.calls.New = func() any { return &call{attributes: map[string]string{}} }
+	s.calls.New = func() any { return new(call) }
 	return s
 }
 
@@ -98,8 +101,11 @@ func (s *Service) end(c *call) {
 	c.request = nil
 	clear(c.items)
 	clear(c.entries)
-	clear(c.attributes)
-	c.items, c.entries, c.asks = c.items[:0], c.entries[:0], c.asks[:0]
+	for _, attributes := range c.attributes {
+		clear(attributes)
+	}
+	clear(c.answers)
+	c.items, c.entries, c.requests, c.answers = c.items[:0], c.entries[:0], c.requests[:0], c.answers[:0]
 	s.calls.Put(c)
 }
 

@@ -6,14 +6,18 @@ import (
 	"github.com/sluice-limiter/sluice/engine"
 )
 
-// decideTree decides a request of a domain that the tree knows.
+// decideTree decides a request of a domain that the tree knows. Nearly always that is
+// one step, in which all descriptors spend or none. Before it stands a look if some only
+// look, or several are quotas; and limits of the request itself, which no rule knows,
+// are taken one by one.
 func (c *call) decideTree(ctx context.Context) error {
-	c.plan()
-	if err := c.look(ctx); err != nil {
+	if err := c.lookFirst(ctx); err != nil {
 		return err
 	}
-	if err := c.spend(ctx); err != nil {
-		return err
+	if !c.denied {
+		if err := c.spend(ctx); err != nil {
+			return err
+		}
 	}
 	if !c.denied {
 		if err := c.refund(ctx); err != nil {
@@ -23,68 +27,109 @@ func (c *call) decideTree(ctx context.Context) error {
 	return c.figures(ctx)
 }
 
-// look asks for the items of cost 0: whether another request would be let through.
-func (c *call) look(ctx context.Context) error {
+// lookFirst asks whether those that only look would be let through, and which quotas
+// have room, if there is anything of that kind.
+func (c *call) lookFirst(ctx context.Context) error {
+	looks, quotas := false, 0
 	for i := range c.items {
 		it := &c.items[i]
-		if !it.limited() || it.refund || it.cost != 0 {
-			continue
+		it.wanted = it.decided() && !it.refund
+		looks = looks || it.looks()
+		if it.quota && !it.refund {
+			quotas++
 		}
-		if err := c.peek(ctx, it, c.attributes); err != nil {
-			return err
+	}
+	if c.several = quotas > 1; !looks && !c.several {
+		return nil
+	}
+	if _, err := c.ask(ctx, true); err != nil {
+		return err
+	}
+	for i := range c.items {
+		it := &c.items[i]
+		if it.override != nil && it.looks() {
+			if err := it.peekOverride(ctx); err != nil {
+				return err
+			}
 		}
-		c.denied = c.denied || it.over && !it.quota
+		c.denied = c.denied || it.looks() && it.over && !(it.quota && c.several)
+	}
+	if c.denied = c.denied || c.several && !c.roomInQuotas(); c.denied {
+		return c.refuse(ctx)
+	}
+	return nil
+}
+
+// roomInQuotas reports whether a quota allows: together they refuse only if none does.
+func (c *call) roomInQuotas() bool {
+	for i := range c.items {
+		if it := &c.items[i]; it.quota && !it.refund && !it.over {
+			return true
+		}
+	}
+	return false
+}
+
+// refuse lets the engine refuse what was only looked at, so that it is counted and seen.
+// Should there be room at this moment, that is given back.
+func (c *call) refuse(ctx context.Context) error {
+	if !c.want(func(it *item) bool { return !it.refund && it.over }) {
+		return nil
+	}
+	allowed, err := c.ask(ctx, false)
+	if err != nil || !allowed {
+		return err
+	}
+	for i := range c.requests {
+		r := c.requests[i]
+		_ = c.service.options.Engine.Refund(ctx, r, r.Cost) // it stays spent then
 	}
 	return nil
 }
 
 // spend takes what the items cost, of all or of none.
 func (c *call) spend(ctx context.Context) error {
-	if c.denied {
+	allowed, err := c.spendOverrides(ctx)
+	if allowed {
+		allowed, err = c.spendRest(ctx)
+	}
+	if allowed && err == nil {
 		return nil
 	}
-	if refused, err := c.spendQuotas(ctx); err != nil || refused {
-		c.denied = c.denied || refused
+	c.denied = true
+	c.undoOverrides(ctx)
+	if err != nil {
 		return err
 	}
-	for n := range c.asks {
-		a := &c.asks[n]
-		if a.quota {
-			continue
-		}
-		err := c.take(ctx, n)
-		if err == nil && a.granted {
-			continue
-		}
-		c.denied = true
-		c.undo(ctx)
-		return err
-	}
-	return nil
+	return c.spendLate(ctx)
 }
 
-// spendQuotas takes from those quotas that have enough. It reports whether there are
-// some, and none has.
-func (c *call) spendQuotas(ctx context.Context) (refused bool, err error) {
-	if !c.quotas {
-		return false, nil
-	}
-	some, granted := false, false
-	for i := range c.items { // those that only look
-		it := &c.items[i]
-		some = some || it.quota && it.cost == 0
-		granted = granted || it.quota && it.cost == 0 && !it.over
-	}
-	for n := range c.asks {
-		if a := &c.asks[n]; a.quota {
-			if err := c.take(ctx, n); err != nil {
-				c.undo(ctx)
-				return false, err
-			}
-			some, granted = true, granted || a.granted
+// spendRest takes what the items cost for which there are rules. Quotas that refuse are
+// left out while others have room.
+func (c *call) spendRest(ctx context.Context) (allowed bool, err error) {
+	for range c.items { // every time a quota less
+		c.want(func(it *item) bool { return it.spends() && !(it.quota && c.several && it.over) })
+		if allowed, err = c.ask(ctx, false); allowed || err != nil || !c.onlyQuotasRefuse() {
+			break
 		}
 	}
-	return some && !granted, nil
+	return allowed, err
+}
+
+// onlyQuotasRefuse reports whether nothing but quotas refused, and one of them has room.
+func (c *call) onlyQuotasRefuse() bool {
+	if !c.several || !c.roomInQuotas() {
+		return false
+	}
+	quota := false
+	for i := range c.items {
+		it := &c.items[i]
+		if it.over && it.wanted && !it.quota {
+			return false
+		}
+		quota = quota || it.over && it.wanted
+	}
+	return quota
 }
 
 // refund gives back what items with negative hits say.
@@ -98,9 +143,9 @@ func (c *call) refund(ctx context.Context) error {
 		if it.override != nil {
 			err = it.override.Refund(ctx, it.key, it.cost)
 		} else {
-			clear(c.attributes)
-			it.leaf.Mark(c.attributes, it.entries)
-			err = c.service.options.Engine.Refund(ctx, engine.Request{Attributes: c.attributes}, it.cost)
+			attributes := map[string]string{}
+			it.leaf.Mark(attributes, it.entries)
+			err = c.service.options.Engine.Refund(ctx, engine.Request{Attributes: attributes}, it.cost)
 		}
 		if err != nil {
 			return err

@@ -159,11 +159,12 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(uint8(0), []byte{1, 9, 1, 2, 3})
 	f.Add(uint8(6), []byte{1, 16, 1, 2, 3, 255})
+	f.Add(uint8(0), []byte{254, 1, 2, 3, 4})
 	f.Fuzz(func(t *testing.T, op uint8, reply []byte) {
 		s := open(t, fake(func() ([]int64, error) {
 			var numbers []int64
 			for i, b := range reply {
-				numbers = append(numbers, int64(b)<<(i%57))
+				numbers = append(numbers, int64(int8(b))<<(i%57))
 			}
 			return append(numbers, math.MaxInt64)[:len(numbers)], nil
 		}))

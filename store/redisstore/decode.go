@@ -17,7 +17,8 @@ const (
 	flagRepeat // a reservation that was open already
 )
 
-// decoder reads a reply: now, and the answers of all decisions.
+// decoder reads a reply: now, and the answers of all decisions; or a shorter one, see
+// decode_buckets.go.
 type decoder struct {
 	reply []int64
 	now   int64
@@ -29,8 +30,13 @@ type decoder struct {
 func decode(names *namer, reply []int64, decisions []*decision) error {
 	d := decoder{reply: reply}
 	d.now = d.next()
-	for _, one := range decisions {
-		d.decision(names, one)
+	if d.now < 0 {
+		d.now = -1 - d.now
+		d.buckets(decisions)
+	} else {
+		for _, one := range decisions {
+			d.decision(names, one)
+		}
 	}
 	if d.short || len(d.reply) > 0 {
 		return fmt.Errorf("%d numbers for %d decisions: %w", len(reply), len(decisions), ErrReply)

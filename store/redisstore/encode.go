@@ -15,6 +15,7 @@ type decision struct {
 	op     store.Op
 	checks []store.Check
 	denied bool // whatever the checks say: another part of it was denied
+	repeat bool // of the decision before it in a call: see encodeBuckets
 
 	hold       int64 // of a member
 	rank, live int64 // answer to a beat

@@ -34,10 +34,12 @@ func (e *encoder) encodeBuckets(decisions []*decision) bool {
 		} else if e.rows[one.key-1] != one.specs {
 			return false
 		}
-		if !g.add(one) {
+		added := g.add(one)
+		if !added {
 			e.group(g)
 			g = one
 		}
+		d.repeat = added && g.step == 0
 	}
 	e.group(g)
 	return true

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluice-limiter/sluice/algo"
+	"github.com/sluice-limiter/sluice/algo/algotest"
 	"github.com/sluice-limiter/sluice/internal/redistest"
 	"github.com/sluice-limiter/sluice/internal/resp"
 	"github.com/sluice-limiter/sluice/store"
@@ -78,7 +80,7 @@ func TestNotSentAgainAfterTheDeadline(t *testing.T) {
 // TestBadReply: whatever a client returns, the answer is an error, not a panic.
 func TestBadReply(t *testing.T) {
 	p := everyKind(t)[0]
-	for _, reply := range [][]int64{nil, {1}, {1, 1}, {1, 1, 2}, {1, 1, 2, 3, 4}, {1, 16}, {1, 16 + 256*9}, {1, 16 + 256 + 65536*7}} {
+	for _, reply := range [][]int64{nil, {1}, {1, 1}, {1, 1, 2}, {1, 1, 2, 3, 4}, {1, 16}, {1, 16 + 256*9}, {1, 16 + 256 + 65536*7}, {-2}, {-2, 0}, {-2, 0, 0, 0}} {
 		s := open(t, fake(func() ([]int64, error) { return reply, nil }))
 		err := s.Take(context.Background(), store.Spend, []store.Check{{Key: "k", Spec: p, Cost: 1}})
 		if err == nil {
@@ -92,6 +94,20 @@ var evalCalls = regexp.MustCompile(`cmdstat_(eval|evalsha):calls=(\d+)`)
 // scriptCalls tells how often the server was asked to run a script.
 func scriptCalls(t testing.TB, c *resp.Client) string {
 	return fmt.Sprint(evalCalls.FindAllString(do(t, c, "INFO", "commandstats").(string), -1))
+}
+
+// TestBadReplyShort: the short answer of token buckets is none to anything else.
+func TestBadReplyShort(t *testing.T) {
+	s := open(t, fake(func() ([]int64, error) { return []int64{-2, 0, 0}, nil }))
+	if _, _, err := s.Beat(context.Background(), "group", "id", time.Second); !errors.Is(err, redisstore.ErrReply) {
+		t.Errorf("a beat: %v", err)
+	}
+	for _, p := range everyKind(t) {
+		err := s.Take(context.Background(), store.Lease, []store.Check{{Key: "k", Spec: p, Cost: 1, Want: 1}})
+		if err == nil && p.Kind != algo.Unlimited && p.Kind != algo.Ban {
+			t.Errorf("a lease of %s is granted", algotest.Describe(*p))
+		}
+	}
 }
 
 // TestOneCallPerDecision: one EVALSHA, however many limits and keys; one EVAL more

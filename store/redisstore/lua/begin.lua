@@ -7,7 +7,8 @@
 -- ARGV[1]  packed as encode.go says: the mode, now in µs since 1970 (negative for the
 --          clock of the server; tests have their own), the place where the decisions
 --          begin, the specs that decisions name by their place, the decisions
--- reply    now, then the answers to all decisions, as decode.go says
+-- reply    now, then the answers to all decisions, as decode.go says; one_bucket.lua has
+--          a shorter one
 local spread = unpack
 local call, unpack, pack, floor = redis.call, struct.unpack, struct.pack, math.floor
 local body = ARGV[1]
@@ -20,4 +21,3 @@ if now < 0 then
   local time = call('TIME')
   now, slack = time[1] * 1000000 + time[2], 2
 end
-local reply, answers = {now, 0, 0, 0}, 1 -- room for the most common answer

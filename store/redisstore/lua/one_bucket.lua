@@ -7,13 +7,21 @@
 -- Decisions: groups of equal requests: place of the specs, how many limits, how many
 --            of them are no shadows, first key, how many requests, 1 if each asks the
 --            next key and 0 if all ask the same, cost, longest wait
--- Answer:    for every limit: flags, X, Y, if it denies Z, and the wait if there is one
+-- Reply:     -1 - now, to tell it from that of the long way; for every key of every
+--            group, and every limit, X and Y before the first request. The verdicts
+--            follow from that by the same rules, so that nobody has to send them.
 local simple = mode == 1
 if simple then
+  local keys, get = KEYS, redis.pcall
+  local reply, answers = {-1 - now, 0, 0}, 1 -- room for the most common answer
   -- What is to be written: of the first key that changed, and, by key, of all others.
   local first, firstValue, firstLife, values, lives
   for pos = begin, #body, 27 do
     local spec, limits, firm, key, count, step, cost, maxWait = unpack('<I4BBHHBdd', body, pos)
+    local asked, times = 1, count -- how many keys are asked, and how often each
+    if step == 1 then
+      asked, times = count, 1
+    end
     if limits > 1 then
       --include several_buckets.lua
     else
@@ -24,73 +32,52 @@ if simple then
       end
       -- price
       --include fast_price.lua
-      local t, f, ahead, changed
-      for i = 1, count do
-        if step == 1 or i == 1 then
-          local value = first == key and firstValue or values and values[key] or redis.pcall('GET', KEYS[key])
-          t, f, ahead, changed = 0, 0, 0, false
-          if value then
-            local written, unit
-            if #value == 28 then
-              written, t, f, unit = unpack('<c12dI4I4', value)
-              if t < 0 then
-                t, ahead = -t, 1
-              end
-            end
-            if written ~= head or unit ~= n and f > 0 or not (t >= 0 and t < 9007199254740992 and f >= 0 and f < n and unit > 0) then
-              simple = false
-              break
-            end
-          end
-        end
-        -- bucketAt
-        local at, part, cut = t, f, false
-        if at < now then
-          at, part = now, 0
-        else
+      for _ = 1, asked do
+        local value = first == key and firstValue or values and values[key] or get('GET', keys[key])
+        local t, f, changed = now, 0, false
+        if value then
+          local written, T, F, unit
           local limit = capQ
-          if ahead == 1 then
-            limit = limit + aheadMost
+          if #value == 28 then
+            written, T, F, unit = unpack('<c12dI4I4', value)
+            if T < 0 then -- ahead
+              T, limit = -T, capQ + aheadMost
+            end
           end
-          if at - now > limit or at - now == limit and part > capR then
-            at, part, cut = now + limit, capR, true
+          if written ~= head or unit ~= n and F > 0 or not (T < 9007199254740992 and F < n and unit > 0) then
+            simple = false
+            break
           end
-        end
-        -- addPrice
-        local nt, nf = at + q, part + r
-        --include fast_wait.lua
-        if wait > maxWait then
-          reply[answers + 1], reply[answers + 2], reply[answers + 3], reply[answers + 4] = 0, at - now, part, wait - maxWait
-          answers = answers + 4
-          cut = cut and cost > 0
-        elseif cost == 0 then
-          reply[answers + 1], reply[answers + 2], reply[answers + 3] = 1, at - now, part
-          answers = answers + 3
-          cut = false
-        else
-          at, part, cut = nt, nf, true
-          reply[answers + 1], reply[answers + 2], reply[answers + 3] = 1, at - now, part
-          answers = answers + 3
-          if wait > 0 then
-            reply[answers - 2] = 5
-            answers = answers + 1
-            reply[answers] = wait
+          -- bucketAt
+          if T >= now then
+            t, f = T, F
+            if t - now > limit or t - now == limit and f > capR then
+              t, f, changed = now + limit, capR, cost > 0
+            end
           end
         end
-        if cut then
+        reply[answers + 1] = t - now
+        reply[answers + 2] = f
+        answers = answers + 2
+        for _ = 1, cost > 0 and times or 0 do
+          -- addPrice
+          local nt, nf = t + q, f + r
+          --include fast_wait.lua
+          if wait > maxWait then
+            break
+          end
+          t, f, changed = nt, nf, true
+        end
+        if changed then
           -- putBucket
-          t, f, ahead, changed = at, part, 0, true
-          if t - now > capQ or t - now == capQ and f > capR then
-            ahead = 1
+          local left, T = t - now, t
+          if left > capQ or left == capQ and f > capR then -- ahead
+            T = -t
           end
+          local value, life = pack('<c12dI4I4', head, T, f, n), (left - left % 1000) / 1000 + slack
+          --include fast_keep.lua
         end
-        if step == 1 or i == count then
-          if changed then
-            local value, life = pack('<c12dI4I4', head, ahead == 1 and -t or t, f, n), floor((t - now) / 1000) + slack
-            --include fast_keep.lua
-          end
-          key = key + step
-        end
+        key = key + step
       end
     end
     if not simple then
@@ -99,11 +86,11 @@ if simple then
   end
   if simple then
     if first then
-      call('SET', KEYS[first], firstValue, 'PX', firstLife)
+      call('SET', keys[first], firstValue, 'PX', firstLife)
     end
-    for key = 1, values and #KEYS or 0 do
+    for key = 1, values and #keys or 0 do
       if values[key] then
-        call('SET', KEYS[key], values[key], 'PX', lives[key])
+        call('SET', keys[key], values[key], 'PX', lives[key])
       end
     end
     return reply

@@ -1,31 +1,28 @@
 -- A group of requests that each ask several token buckets of one key, all or
 -- nothing; of the shadows, which stand behind the firm ones, those that allow. The
--- value is expected to hold just their records, in the same order. was and new
--- hold what is packed there: version, then head, ahead, T, F, G of each.
-local form, specs, new, was = '<B' .. string.rep('c11Bddd', limits), {}, {1}, nil
+-- value is expected to hold just their records, in the same order. was holds what is
+-- packed there: version, then head, ahead, T, F, G of each; specs what each bucket is,
+-- where it stands before the requests and after them, and how many it admits.
+local form, specs = '<B' .. string.rep('c11Bddd', limits), {}
 for i = 1, limits do
   local _, head, most, aheadMost, n, per, capQ, capR, q, r = unpack('<Bc11dddddddd', body, spec + 76 * (i - 1))
   -- price
   --include fast_price.lua
-  specs[i] = {head, aheadMost, n, capQ, capR, q, r}
+  specs[i] = {head, aheadMost, n, capQ, capR, q, r, 0, 0, 0, 0, 0}
 end
-for i = 1, simple and count or 0 do
-  if step == 1 or i == 1 then
-    local value = first == key and firstValue or values and values[key] or redis.pcall('GET', KEYS[key])
-    was = nil
-    if value then
-      if #value ~= 1 + 36 * limits or string.byte(value) ~= 1 then
-        simple = false
-        break
-      end
-      was = {unpack(form, value)}
+for _ = 1, simple and asked or 0 do
+  local value = first == key and firstValue or values and values[key] or get('GET', keys[key])
+  local was
+  if value then
+    if #value ~= 1 + 36 * limits or string.byte(value) ~= 1 then
+      simple = false
+      break
     end
+    was = {unpack(form, value)}
   end
-  local start, allowed, changed = answers, true, false
   for j = 1, limits do
     local p, at = specs[j], 5 * j
-    local n, capQ, capR = p[3], p[4], p[5]
-    local t, f, cut, ahead = now, 0, false, nil
+    local n, t, f = p[3], now, 0
     if was then
       local T, F, unit = was[at - 1], was[at], was[at + 1]
       if was[at - 3] ~= p[1] or unit ~= n and F > 0 or not (T >= 0 and T < 9007199254740992 and F >= 0 and F < n and unit > 0) then
@@ -35,60 +32,64 @@ for i = 1, simple and count or 0 do
       -- bucketAt
       if T >= now then
         t, f = T, F
-        local limit = capQ
+        local limit = p[4]
         if was[at - 2] == 1 then
           limit = limit + p[2]
         end
-        if t - now > limit or t - now == limit and f > capR then
-          t, f, cut = now + limit, capR, true
+        if t - now > limit or t - now == limit and f > p[5] then
+          t, f = now + limit, p[5]
+          simple = cost == 0 -- to cut it even if nothing is spent is a rare case
         end
       end
     end
-    -- addPrice
-    local nt, nf = t + p[6], f + p[7]
-    --include fast_wait.lua
-    if wait > maxWait then
-      reply[answers + 1], reply[answers + 2], reply[answers + 3], reply[answers + 4] = 0, t - now, f, wait - maxWait
-      answers, allowed = answers + 4, allowed and j > firm
-      changed = changed or cut
-      if was then -- a shadow stays as it is
-        ahead, n = was[at - 2], was[at + 1]
-      end
-    elseif cost == 0 then
-      reply[answers + 1], reply[answers + 2], reply[answers + 3] = 1, t - now, f
-      answers = answers + 3
-    else
-      t, f = nt, nf
-      reply[answers + 1], reply[answers + 2], reply[answers + 3] = 1, t - now, f
-      answers = answers + 3
-      if wait > 0 then
-        reply[answers - 2] = 5
-        answers = answers + 1
-        reply[answers] = wait
-      end
-    end
-    -- putBucket
-    if not ahead then
-      ahead = (t - now > capQ or t - now == capQ and f > capR) and 1 or 0
-    end
-    new[at - 3], new[at - 2], new[at - 1], new[at], new[at + 1] = p[1], ahead, t, f, n
+    reply[answers + 1] = t - now
+    reply[answers + 2] = f
+    answers = answers + 2
+    p[8], p[9] = t, f
   end
   if not simple then
     break
   end
-  if cost > 0 and changed then -- a limit that was cut: a rare case
-    simple = false
-    break
-  end
-  if cost > 0 and allowed then
-    was, new = new, was or {1}
-    local T = 0
-    for j = 4, 5 * limits, 5 do
-      if was[j] > T then
-        T = was[j]
+  -- The requests are equal: who admits one of them has admitted those before it. Who
+  -- found that fewer fit is told to all, and they begin again.
+  local fit = cost > 0 and times or 0
+  repeat
+    local before = fit
+    for j = 1, limits do
+      local p = specs[j]
+      local n, capQ, capR, q, r, t, f, spent = p[3], p[4], p[5], p[6], p[7], p[8], p[9], 0
+      for _ = 1, fit do
+        -- addPrice
+        local nt, nf = t + q, f + r
+        --include fast_wait.lua
+        if wait > maxWait then
+          break
+        end
+        t, f, spent = nt, nf, spent + 1
+      end
+      p[10], p[11], p[12] = t, f, spent
+      if spent < fit and j <= firm then
+        fit = spent
       end
     end
-    local value, life = pack(form, spread(was, 1, 5 * limits + 1)), floor((T - now) / 1000) + slack
+  until fit == before
+  if fit > 0 then
+    local old, left = was, 0
+    was = was or {1}
+    for j = 1, limits do
+      -- putBucket
+      local p, at = specs[j], 5 * j
+      local t, f = p[10], p[11]
+      was[at - 3], was[at - 1], was[at] = p[1], t, f
+      if not old or p[12] > 0 then -- else a shadow, which stays as it is
+        was[at - 2] = (t - now > p[4] or t - now == p[4] and f > p[5]) and 1 or 0
+        was[at + 1] = p[3]
+      end
+      if t - now > left then
+        left = t - now
+      end
+    end
+    local value, life = pack(form, spread(was, 1, 5 * limits + 1)), (left - left % 1000) / 1000 + slack
     --include fast_keep.lua
   end
   key = key + step

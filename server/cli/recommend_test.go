@@ -1,0 +1,45 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sluice-limiter/sluice/recommend"
+)
+
+// TestRecommendWrites: JSON with labels that somebody knows, and a rule file that loads,
+// once.
+func TestRecommendWrites(t *testing.T) {
+	dir := t.TempDir()
+	rules, labels := filepath.Join(dir, "rules.yaml"), filepath.Join(dir, "labels.txt")
+	if err := os.WriteFile(labels, []byte("good 62.95.48.123\nbad 220.194.158.0/24\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{
+		"recommend", "--key", "ip", "--algorithm", "sliding_log", "--labels", labels, "--allow", "163.115.98.107", "--method", "GET", "--write", rules,
+		"--seed", "7", "--json", testLogs + "semicomplete-2015.log.gz",
+	}
+	out, complaint, code := command(t.Context(), nil, args...)
+	var r recommend.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 {
+		t.Fatal(err, code, complaint)
+	}
+	if r.Seed != 7 || r.Lines.Total != 10_000 || r.Unmatched == 0 || len(r.Fits) != 1 || r.Fits[0].Limit.Count != 110 {
+		t.Errorf("%+v", r)
+	}
+	if top := r.Labels.Top[0]; top.Key != "220.194.158.239" || top.Why != "labelled bad" {
+		t.Errorf("%+v", top)
+	}
+	if out, complaint, code := command(t.Context(), nil, "check-config", rules); code != 0 || !strings.Contains(out, "1 rules, 0 tests, 0 warnings") {
+		t.Error(code, out, complaint)
+	}
+	if out, complaint, code := command(t.Context(), nil, "explain", "--config", rules, "GET", "/", "ip=163.115.98.107"); code != 0 || !strings.Contains(out, "does not match") {
+		t.Error(code, out, complaint)
+	}
+	if _, complaint, code := command(t.Context(), nil, args...); code != 2 || !strings.Contains(complaint, "there already") {
+		t.Error(code, complaint)
+	}
+}
