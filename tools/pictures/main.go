@@ -47,7 +47,6 @@ var pictures = []struct {
 	draw func() *drawing
 }{
 	{"boundary.svg", boundary},
-	{"compare.svg", compare},
 	{"promise.svg", promise},
 	{"buckets.svg", buckets},
 	{"refill.svg", refill},

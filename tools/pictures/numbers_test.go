@@ -62,24 +62,6 @@ func TestPromisesInWords(t *testing.T) {
 	}
 }
 
-// TestCompareNumbers: the exact ones never pass the limit, and the traffic is
-// such that the others do.
-func TestCompareNumbers(t *testing.T) {
-	for _, c := range contenders {
-		got := peak(play(c.limit, compareTraffic(), c.wait), time.Second)
-		switch name(c.limit) {
-		case "sliding_log", "leaky_bucket", "warm_up":
-			if got > 20 {
-				t.Errorf("%s: %d within a second", c.limit, got)
-			}
-		default:
-			if got <= 20 || got > 40 {
-				t.Errorf("%s: %d within a second shows nothing", c.limit, got)
-			}
-		}
-	}
-}
-
 // TestBucketNumbers checks when requests leave.
 func TestBucketNumbers(t *testing.T) {
 	for i, want := range []int{16, 26, 17} {

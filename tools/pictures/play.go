@@ -24,6 +24,13 @@ func newWorld(limit string) *world {
 	return w
 }
 
+// A contender is a limit and how it is asked: those that book the future let
+// requests wait for their turn.
+type contender struct {
+	limit string
+	wait  bool
+}
+
 // An outcome is what became of one request.
 type outcome struct {
 	came    time.Duration
