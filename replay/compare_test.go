@@ -68,3 +68,18 @@ func TestFarStamps(t *testing.T) {
 		t.Errorf("%d steps: %v", n, line.Requests)
 	}
 }
+
+// TestOvertaken: where as many requests are refused only live as only by prediction, the
+// report says what that may be.
+func TestOvertaken(t *testing.T) {
+	for onlyHere, want := range map[int64]bool{0: false, 2: true} {
+		r := &replay.Report{Live: &replay.Live{Sent: 9, OnlyLive: 3, OnlyHere: onlyHere}}
+		var text strings.Builder
+		if err := r.WriteText(&text); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(text.String(), "up to 2 pairs"); got != want {
+			t.Errorf("%d: %s", onlyHere, text.String())
+		}
+	}
+}

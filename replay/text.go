@@ -193,6 +193,9 @@ func (l *Live) text(w io.Writer) {
 		l.Target, l.Speed, thousands(l.Sent), thousands(l.Allowed), thousands(l.Denied), thousands(l.Failed), thousands(l.Dropped))
 	fmt.Fprintf(w, "  predicted: %s refused; %s; refused only there %s, only by prediction %s; sent at most %v late\n",
 		thousands(l.Predicted), share(l.Equal, l.Allowed+l.Denied, "as predicted"), thousands(l.OnlyLive), thousands(l.OnlyHere), l.MaxLag)
+	if pairs := min(l.OnlyLive, l.OnlyHere); pairs > 0 {
+		fmt.Fprintf(w, "  up to %s pairs of these may be requests of one key that overtook each other on the way: compare the sums, or send slower\n", thousands(pairs))
+	}
 	if l.Error != "" {
 		fmt.Fprintf(w, "  the first failure: %s\n", l.Error)
 	}

@@ -15,6 +15,7 @@ import (
 func main() {
 	app.RelaxCollector(os.LookupEnv)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends what takes too long to end
 	code := cli.Run(ctx, cli.Terminal{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ()})
 	stop()
 	os.Exit(code)
