@@ -7,5 +7,5 @@
 // what they would have done on the rest. [algo] decides, as it does in the server.
 //
 // A recommendation is only as good as its data: with too few keys or days Run refuses with
-// an error that is an [ThinError].
+// a [ThinError].
 package recommend

@@ -107,7 +107,8 @@ func (f *fitter) smallest(make family) (int64, error) {
 	return hi, nil
 }
 
-// Fits of one algorithm are ranked by what a client that never pauses can get in a period.
+// fitted is a limit, with what a client that never pauses can get of it in a period: by
+// that limits are ranked.
 type fitted struct {
 	limit sluice.Limit
 	most  int64
@@ -120,11 +121,8 @@ func (f *fitter) fit(a sluice.Algorithm) (fitted, error) {
 	}
 	window := func(size int64) sluice.Limit {
 		l := sluice.Per(size, f.period).With(a)
-		if a == sluice.SlidingLog {
-			l.MaxLog = max(size, 0)
-			if size <= defaultLog {
-				l.MaxLog = 0
-			}
+		if a == sluice.SlidingLog && size > defaultLog {
+			l.MaxLog = size
 		}
 		return l
 	}

@@ -60,19 +60,17 @@ func (p *part) dayOf(at int64) int { return int((at - p.from) / day) }
 // counted returns the numbers of the spans whose refusals are false, and how many
 // requests those have.
 func (p *part) counted() (spans []int, requests int64) {
-	for i := range p.spans {
-		if p.spans[i].why == "" {
-			spans = append(spans, i)
-			requests += int64(len(p.spans[i].requests))
-		}
-	}
-	return spans, requests
+	return p.where(func(s *span) bool { return s.why == "" })
 }
 
 // uncounted returns the others.
 func (p *part) uncounted() (spans []int, requests int64) {
+	return p.where(func(s *span) bool { return s.why != "" })
+}
+
+func (p *part) where(fits func(*span) bool) (spans []int, requests int64) {
 	for i := range p.spans {
-		if p.spans[i].why != "" {
+		if fits(&p.spans[i]) {
 			spans = append(spans, i)
 			requests += int64(len(p.spans[i].requests))
 		}

@@ -70,3 +70,25 @@ func binds(random *rand.Rand, a, b sluice.Limit) (time.Duration, bool) {
 	}
 	return 0, false
 }
+
+// TestCalendarsThatDominate: a day is a part of every other window of the calendar; a week
+// is none of a month or a year.
+func TestCalendarsThatDominate(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"1/d zone=UTC", "7/w zone=UTC", true},
+		{"1/d zone=UTC", "6/w zone=UTC", false},
+		{"1/d zone=UTC", "366/y zone=UTC", true},
+		{"1/d zone=UTC", "365/y zone=UTC", false},
+		{"5/w zone=UTC", "5/w zone=UTC", true},
+		{"5/w zone=UTC", "25/mo zone=UTC", false},
+		{"5/w zone=Asia/Tokyo", "5/w zone=UTC", false},
+	} {
+		limits := filledIn([]Limit{{Limit: sluice.MustParse(c.a)}, {Limit: sluice.MustParse(c.b)}})
+		if got := dominates(limits[0], limits[1], 0); got != c.want {
+			t.Errorf("%s keeps %s from binding: %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+}

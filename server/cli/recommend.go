@@ -58,6 +58,12 @@ With fewer than 1,000 keys or 2 days it refuses, with exit code 3.`,
   sluice recommend --algorithm sliding_log --requests 0.1 --keys 0.5 --json access.log.gz`,
 		Args: cobra.MinimumNArgs(1),
 	}
+	f.add(c)
+	c.RunE = func(c *cobra.Command, args []string) error { return f.run(c, args, t) }
+	return c
+}
+
+func (f *recommendFlags) add(c *cobra.Command) {
 	f.log.add(c)
 	c.Flags().StringVar(&f.key, "key", "ip", "what makes up the key, such as ip, user, ip+header:X-Api-Key")
 	c.Flags().StringVar(&f.name, "name", "", "of the rule; per-ip for the key ip, and so on")
@@ -74,8 +80,6 @@ With fewer than 1,000 keys or 2 days it refuses, with exit code 3.`,
 	c.Flags().StringVar(&f.write, "write", "", "write a rule file with the first limit, in shadow, and why")
 	c.Flags().StringVar(&f.svg, "svg", "", "write a picture of what smaller and larger limits refuse into this file")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	c.RunE = func(c *cobra.Command, args []string) error { return f.run(c, args, t) }
-	return c
 }
 
 // run reads the logs, and prints what is recommended.

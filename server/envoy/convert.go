@@ -2,8 +2,6 @@ package envoy
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -50,140 +48,31 @@ const maxWhen = 4096
 
 // convert writes one rule. It reports false if that cannot be.
 func (t *Tree) convert(leaf *Leaf) (text string, ok bool) {
+	d := t.draft(leaf)
+	condition := strings.Join(d.when, " and ")
+	if len(condition) > maxWhen || strings.Count(condition, `"`) > 4*longList {
+		return "", false
+	}
 	var b strings.Builder
 	for _, note := range leaf.notes() {
 		fmt.Fprintf(&b, "  # %s: %s\n", comment(leaf.where()), note)
 	}
 	fmt.Fprintf(&b, "  - name: %s\n", strconv.Quote(strings.TrimPrefix(leaf.Rule, prefix)))
-	attributes := []string{"domain: " + strconv.Quote(leaf.Domain)}
-	var keys, when, skip []string
-	at := t.domains[leaf.Domain]
-	if strings.Contains(leaf.Domain, "*") { // which stands for anything in a match
-		when = append(when, `attribute("domain") == `+strconv.Quote(leaf.Domain))
-	}
-	for _, s := range leaf.Path {
-		value := "*"
-		if s.Value != "" && !strings.Contains(s.Value, "*") {
-			value = s.Value
-		}
-		attributes = append(attributes, strconv.Quote(s.Key)+": "+strconv.Quote(value))
-		others := at.others(s)
-		if s.Value == "" || strings.Contains(s.Value, "*") && !s.Share {
-			if len(others) > longList {
-				skip, others = append(skip, skipped(others, len(keys), len(leaf.Vary))...), nil
-			}
-			keys = append(keys, strconv.Quote("attribute:"+s.Key))
-		}
-		when = append(when, at.conditions(s, others)...)
-		at = &at.branch(s).next
-	}
-	when = append(when, at.deeper(leaf.Path)...)
-	condition := strings.Join(when, " and ")
-	if len(condition) > maxWhen || strings.Count(condition, "\"") > 4*longList {
-		return "", false
-	}
-	fmt.Fprintf(&b, "    match:\n      attributes: {%s}\n", strings.Join(attributes, ", "))
-	if len(when) > 0 {
+	fmt.Fprintf(&b, "    match:\n      attributes: {%s}\n", strings.Join(d.attributes, ", "))
+	if condition != "" {
 		fmt.Fprintf(&b, "      when: %s\n", quoteLine(condition))
 	}
-	if len(skip) > 0 {
-		fmt.Fprintf(&b, "    skip:\n      keys:\n        - %s\n", strings.Join(skip, "\n        - "))
+	if len(d.skip) > 0 {
+		fmt.Fprintf(&b, "    skip:\n      keys:\n        - %s\n", strings.Join(d.skip, "\n        - "))
 	}
-	if len(keys) > 0 {
-		fmt.Fprintf(&b, "    key: [%s]\n", strings.Join(keys, ", "))
+	if len(d.key) > 0 {
+		fmt.Fprintf(&b, "    key: [%s]\n", strings.Join(d.key, ", "))
 	}
 	fmt.Fprintf(&b, "    limits: [%s]\n", strconv.Quote(leaf.Limit.String()))
 	if leaf.Shadow {
 		b.WriteString("    mode: shadow\n")
 	}
 	return b.String(), true
-}
-
-// longList is how many values a condition names: more are exempt as keys, which takes no
-// time however many they are.
-const longList = 50
-
-// others returns the values for which the level has something else than a step for many.
-func (l *level) others(s Step) (exact []string) {
-	if s.Value != "" && !strings.Contains(s.Value, "*") {
-		return nil
-	}
-	for e := range l.exact {
-		if e.Key == s.Key && !strings.Contains(e.Value, "*") {
-			exact = append(exact, strconv.Quote(e.Value))
-		}
-	}
-	slices.Sort(exact)
-	return exact
-}
-
-// skipped names keys by one of their parts.
-func skipped(values []string, part, parts int) (keys []string) {
-	for _, value := range values {
-		key := slices.Repeat([]string{`"*"`}, parts)
-		key[part] = value
-		keys = append(keys, "["+strings.Join(key, ", ")+"]")
-	}
-	return keys
-}
-
-// conditions say that a step is taken and no other that comes before it: none of the
-// others, and no pattern above it.
-func (l *level) conditions(s Step, others []string) (when []string) {
-	if s.Value != "" && !strings.Contains(s.Value, "*") {
-		return nil
-	}
-	value := "attribute(" + strconv.Quote(s.Key) + ")"
-	if len(others) > 0 {
-		when = append(when, value+" not in ["+strings.Join(others, ", ")+"]")
-	}
-	for _, p := range l.patterns {
-		if p.key != s.Key {
-			continue
-		}
-		matches := value + " matches " + strconv.Quote(p.expression())
-		if strings.Join(p.parts, "*") == s.Value {
-			return append(when, matches)
-		}
-		when = append(when, "not ("+matches+")")
-	}
-	return when
-}
-
-// expression is the pattern as a regular one.
-func (p *pattern) expression() string {
-	parts := make([]string, len(p.parts))
-	for i, part := range p.parts {
-		parts[i] = regexp.QuoteMeta(part)
-	}
-	return "^(?s:" + strings.Join(parts, ".*") + ")$"
-}
-
-// deeper says that a request does not go on from here, as far as the file knows ways on.
-func (l *level) deeper(path []Step) (when []string) {
-	keys := map[string]bool{}
-	for e := range l.exact {
-		keys[e.Key] = true
-	}
-	for key := range l.bare {
-		keys[key] = true
-	}
-	for _, s := range path {
-		delete(keys, s.Key)
-	}
-	for key := range keys {
-		when = append(when, "attribute("+strconv.Quote(key)+") == \"\"")
-	}
-	slices.Sort(when)
-	return when
-}
-
-// branch returns where a step of the file leads.
-func (l *level) branch(s Step) *branch {
-	if s.Value == "" {
-		return l.bare[s.Key]
-	}
-	return l.exact[s.Entry]
 }
 
 // notes tell what our format does not say.

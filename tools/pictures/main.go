@@ -52,6 +52,7 @@ var pictures = []struct {
 	{"refill.svg", refill},
 	{"warm_up.svg", warmUp},
 	{"flow.svg", flow},
+	{"deployment.svg", deployment},
 	{"fixed_window.svg", fixedStory},
 	{"sliding_window.svg", slidingStory},
 	{"sliding_log.svg", logStory},

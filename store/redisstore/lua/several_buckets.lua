@@ -1,14 +1,14 @@
 -- A group of requests that each ask several token buckets of one key, all or
 -- nothing; of the shadows, which stand behind the firm ones, those that allow. The
 -- value is expected to hold just their records, in the same order. was holds what is
--- packed there: version, then head, ahead, T, F, G of each; specs what each bucket is,
--- where it stands before the requests and after them, and how many it admits.
+-- packed there: version, then head, ahead, T, F, G of each; specs what each bucket is, and
+-- where it stands before the requests.
 local form, specs = '<B' .. string.rep('c11Bddd', limits), {}
 for i = 1, limits do
   local _, head, most, aheadMost, n, per, capQ, capR, q, r = unpack('<Bc11dddddddd', body, spec + 76 * (i - 1))
   -- price
   --include fast_price.lua
-  specs[i] = {head, aheadMost, n, capQ, capR, q, r, 0, 0, 0, 0, 0}
+  specs[i] = {head, aheadMost, n, capQ, capR, q, r, 0, 0}
 end
 for _ = 1, simple and asked or 0 do
   local value = first == key and firstValue or values and values[key] or get('GET', keys[key])
@@ -52,43 +52,37 @@ for _ = 1, simple and asked or 0 do
   end
   -- The requests are equal: who admits one of them has admitted those before it. Who
   -- found that fewer fit is told to all, and they begin again.
-  local fit = cost > 0 and times or 0
+  local fit, left, known = cost > 0 and times or 0, 0, was
+  was = was or {1}
   repeat
     local before = fit
-    for j = 1, limits do
-      local p = specs[j]
-      local n, capQ, capR, q, r, t, f, spent = p[3], p[4], p[5], p[6], p[7], p[8], p[9], 0
-      for _ = 1, fit do
+    left = 0
+    for j = 1, fit > 0 and limits or 0 do
+      local p, at = specs[j], 5 * j
+      local n, capQ, capR, q, r, t, f, spent = p[3], p[4], p[5], p[6], p[7], p[8], p[9], false
+      for i = 1, fit do
         -- addPrice
         local nt, nf = t + q, f + r
         --include fast_wait.lua
         if wait > maxWait then
+          if j <= firm then
+            fit = i - 1
+          end
           break
         end
-        t, f, spent = nt, nf, spent + 1
+        t, f, spent = nt, nf, true
       end
-      p[10], p[11], p[12] = t, f, spent
-      if spent < fit and j <= firm then
-        fit = spent
-      end
-    end
-  until fit == before
-  if fit > 0 then
-    local old, left = was, 0
-    was = was or {1}
-    for j = 1, limits do
       -- putBucket
-      local p, at = specs[j], 5 * j
-      local t, f = p[10], p[11]
-      was[at - 3], was[at - 1], was[at] = p[1], t, f
-      if not old or p[12] > 0 then -- else a shadow, which stays as it is
-        was[at - 2] = (t - now > p[4] or t - now == p[4] and f > p[5]) and 1 or 0
-        was[at + 1] = p[3]
+      was[at - 1], was[at] = t, f
+      if spent or not known then -- else a shadow, which stays as it is
+        was[at - 3], was[at - 2], was[at + 1] = p[1], (t - now > capQ or t - now == capQ and f > capR) and 1 or 0, n
       end
       if t - now > left then
         left = t - now
       end
     end
+  until fit == before
+  if fit > 0 then
     local value, life = pack(form, spread(was, 1, 5 * limits + 1)), (left - left % 1000) / 1000 + slack
     --include fast_keep.lua
   end
