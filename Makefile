@@ -80,7 +80,7 @@ clean: ## Remove what make left behind
 
 .PHONY: deps
 deps: ## Install what the tests need from Debian's packages, when it is missing
-	@$(INSTALL) gcc libc6-dev ca-certificates redis-server postgresql curl prometheus=promtool \
+	@$(INSTALL) gcc libc6-dev ca-certificates redis-server postgresql curl openssl prometheus=promtool \
 		nginx-light=nginx caddy haproxy python3 nodejs=node bsdutils=script \
 		python3-redis ruby-redis php-cli=php php-redis node-redis
 

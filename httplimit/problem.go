@@ -22,24 +22,38 @@ func problemOf(reason sluice.Reason) string {
 	return "about:blank"
 }
 
-// problem writes the reply as application/problem+json (RFC 9457).
+// problem writes the reply as application/problem+json (RFC 9457). By hand: refusals come
+// by the thousand, and encoding/json would be the dearest part of one.
 func problem(a *answer, retry int64) []byte {
-	body := struct {
-		Type     string   `json:"type"`
-		Title    string   `json:"title"`
-		Status   int      `json:"status"`
-		Detail   string   `json:"detail,omitempty"`
-		Violated []string `json:"violated-policies,omitempty"`
-	}{Type: problemOf(a.Reason), Title: titles[a.Reason], Status: Status(a.Decision.Decision)}
+	b := make([]byte, 0, 256)
+	b = append(b, `{"type":"`...)
+	b = append(b, problemOf(a.Reason)...)
+	b = append(b, `","title":`...)
+	b = appendText(b, titles[a.Reason])
+	b = append(b, `,"status":`...)
+	b = strconv.AppendInt(b, int64(Status(a.Decision.Decision)), 10)
 	if retry > 0 {
-		body.Detail = "Try again in " + strconv.FormatInt(retry, 10) + " s."
+		b = append(b, `,"detail":"Try again in `...)
+		b = strconv.AppendInt(b, retry, 10)
+		b = append(b, ` s."`...)
 	}
 	if a.limit != nil {
-		body.Violated = []string{a.limit.name}
+		b = append(b, `,"violated-policies":[`...)
+		b = appendText(b, a.limit.name)
+		b = append(b, ']')
 	}
-	text, err := json.Marshal(body)
-	if err != nil {
-		return []byte(`{"type":"about:blank"}`) // cannot be: the fields are text and numbers
+	return append(b, "}\n"...)
+}
+
+// appendText writes a text as JSON does, at once if nothing in it has to be escaped.
+func appendText(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			quoted, _ := json.Marshal(text) // a text can always be written
+			return append(b, quoted...)
+		}
 	}
-	return append(text, '\n')
+	b = append(b, '"')
+	b = append(b, text...)
+	return append(b, '"')
 }
