@@ -91,7 +91,7 @@ func (a *account) deny(k *keyRecord, o *engine.Outcome, e *accesslog.Entry, r *r
 	if d.since == 0 {
 		d.since = now
 	}
-	if length := now - d.since; length > d.longest {
+	if length := now - d.since; length > d.longest || d.denied == 1 {
 		d.longest, d.longestFrom = length, d.since
 	}
 }

@@ -93,6 +93,10 @@ func TestLongest(t *testing.T) {
 	if l := r.Rules[0].Longest; l == nil || time.Duration(l.For) != 3*time.Second || r.Denied != 4 {
 		t.Errorf("%d denied, longest %+v", r.Denied, l)
 	}
+	r = run(t, oneRule(t, "sliding_log 1/m", "ip"), slices.Values(entries[:2]), replay.Options{})
+	if l := r.Rules[0].Longest; l == nil || l.For != 0 || !l.From.Equal(epoch.Add(time.Second)) {
+		t.Errorf("one refusal: longest %+v", l)
+	}
 }
 
 // roundTrip writes a report and reads it again.
