@@ -51,7 +51,7 @@ func TestSavedCallsAreCounted(t *testing.T) {
 
 // The memory of scopes instance and split has a cap of its own, and tells of itself.
 func TestMemoryOfInstance(t *testing.T) {
-	f := newFile(t, "rules: [{name: own, key: [user], scope: instance, limits: [9/s]}, {name: part, key: [user], scope: split, limits: [9/s]}]\n")
+	f := newFile(t, "rules: [{name: own, key: [user], scope: instance, limits: [9/h]}, {name: part, key: [user], scope: split, limits: [9/h]}]\n")
 	r := start(t, config.Sources{Path: f.path, Flags: map[string]string{"instance_memory": "1MiB"}})
 	for i := range 3 {
 		if _, err := r.Engine().Check(t.Context(), engine.Request{User: fmt.Sprint("user", i)}); err != nil {
