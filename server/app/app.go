@@ -42,17 +42,17 @@ type App struct {
 	record  *record // of recent traffic; nil if none is kept
 	rules   rules
 
-	listener, admin net.Listener                 // admin may be nil
-	doors           []opened                     // beside the API
-	resp            *resp.Door                   // one of them; nil if it is not open
-	gateway         *gateway.Gateway             // another; nil if it is not open
-	certificate     *certificate                 // nil without TLS
-	places          *api.Places                  // in flight
+	listener, admin net.Listener     // admin may be nil
+	doors           []opened         // beside the API
+	resp            *resp.Door       // one of them; nil if it is not open
+	gateway         *gateway.Gateway // another; nil if it is not open
+	certificate     *certificate     // nil without TLS
+	places          *api.Places      // in flight
 
-	gatewayCertificate *certificate // nil without TLS there
-	handler         atomic.Pointer[http.Handler] // replaced when tokens change
-	forwardAuth     http.Handler                 // answers proxies, beside the API
-	replaced        chan struct{}                // closed when it is; guarded by rules.changing
+	gatewayCertificate *certificate                 // nil without TLS there
+	handler            atomic.Pointer[http.Handler] // replaced when tokens change
+	forwardAuth        http.Handler                 // answers proxies, beside the API
+	replaced           chan struct{}                // closed when it is; guarded by rules.changing
 
 	closers  []closer // what has to be ended, in the order in which it was begun
 	started  atomic.Bool

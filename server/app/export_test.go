@@ -19,13 +19,6 @@ func NewCertificate(cert, key string, logger *slog.Logger) (Certificate, error) 
 // Get returns the pair that holds at this time.
 func (c Certificate) Get(now time.Time) *tls.Certificate { return c.c.get(now) }
 
-// PercentFor returns how much garbage there may be.
-func PercentFor(alive uint64) int { return percentFor(alive) }
-
-// AdjustStopped is a collection that ends after RelaxCollector was stopped. It reports
-// whether another is waited for.
-func AdjustStopped() bool { return (&relaxed{percent: 1, over: true}).adjust() }
-
 // Occupy takes places in flight until the function is called.
 func (a *App) Occupy(n int) (leave func()) {
 	for range n {

@@ -53,22 +53,21 @@ func (d *gatewayDoor) Serve(l net.Listener) error {
 // Shutdown implements door.
 func (d *gatewayDoor) Shutdown(ctx context.Context) error { return d.app.gateway.Shutdown(ctx) }
 
-// applyGateway puts routes and upstreams in force that were read again, and tells what
-// else has changed and needs a restart.
-func (a *App) applyGateway(before, after *config.Gateway) ([]string, error) {
-	if a.gateway == nil {
-		if after.On() {
-			return []string{"gateway: there is one now: restart to open it"}, nil
-		}
-		return nil, nil
-	}
-	if !after.On() {
-		return []string{"gateway: there is none any more: restart to close it"}, nil
+// applyWithGateway puts rules in force, by swap, and with them routes and upstreams that were
+// read again: both or none. It tells what else has changed and needs a restart.
+func (a *App) applyWithGateway(before, after *config.Gateway, swap func() error) ([]string, error) {
+	switch {
+	case a.gateway == nil && !after.On():
+		return nil, swap()
+	case a.gateway == nil:
+		return []string{"gateway: there is one now: restart to open it"}, swap()
+	case !after.On():
+		return []string{"gateway: there is none any more: restart to close it"}, swap()
 	}
 	if a.gatewayCertificate != nil {
 		a.gatewayCertificate.reload()
 	}
-	if err := a.gateway.Apply(*after); err != nil {
+	if err := a.gateway.ApplyWith(*after, swap); err != nil {
 		return nil, err
 	}
 	return gatewayDiff(before, after), nil

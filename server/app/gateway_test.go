@@ -80,3 +80,28 @@ func TestGateway(t *testing.T) {
 		t.Error("the metrics do not tell of the gateway")
 	}
 }
+
+// A gateway that cannot be changed leaves the rules as they are too.
+func TestReloadIsNotHalfDone(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "up") }))
+	defer up.Close()
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	write := func(more, limit string) {
+		t.Helper()
+		text := fmt.Sprintf("gateway: {listen: '127.0.0.1:0', upstreams: [{name: app, servers: [%q]%s}]}\nrules: [{name: all, key: [ip], limits: [%s]}]\n", up.URL, more, limit)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("", "1000/h")
+	r := start(t, config.Sources{Path: file})
+	write(", ca: /does/not/exist", "1/h")
+	if _, err := r.Reload(t.Context(), "test"); err == nil {
+		t.Fatal("no error")
+	}
+	for range 3 {
+		if got := told(t, r); got != "200 up" {
+			t.Errorf("%s: the new limit is in force", got)
+		}
+	}
+}

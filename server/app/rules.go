@@ -111,10 +111,8 @@ func (a *App) Reload(ctx context.Context, source string) (api.Change, error) {
 	loaded, err := a.sources.Again(before, a.guarded()...)
 	var routed []string
 	if err == nil {
-		err = a.engine.Swap(loaded.Rules.Set)
-	}
-	if err == nil {
-		routed, err = a.applyGateway(&before.Gateway, &loaded.Gateway)
+		swap := func() error { return a.engine.Swap(loaded.Rules.Set) }
+		routed, err = a.applyWithGateway(&before.Gateway, &loaded.Gateway, swap)
 	}
 	if err != nil {
 		a.rules.failed = true

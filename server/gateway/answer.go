@@ -25,6 +25,9 @@ func (o *outbound) answer(w http.ResponseWriter, res *http.Response, s *server) 
 		}
 		h[name] = lines
 	}
+	if len(h["Content-Type"]) == 0 {
+		h["Content-Type"] = nil // else our server would guess one
+	}
 	announced := len(res.Trailer)
 	for name := range res.Trailer {
 		h.Add("Trailer", name)

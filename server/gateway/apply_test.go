@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -64,6 +65,35 @@ func TestApplyKeepsWhatIsUnderWay(t *testing.T) {
 	}
 	if _, text := g.get("/"); text != "two" {
 		t.Error(text)
+	}
+	close(b.release)
+	all.Wait()
+}
+
+// A change that fails halfway leaves the limits of all upstreams as they are.
+func TestApplyIsNotHalfDone(t *testing.T) {
+	b := newBlocking(t)
+	const two = "gateway: {upstreams: [{name: a, servers: [%q], concurrency: {limit: %d}}, {name: b, servers: ['http://127.0.0.1:1']%s}], routes: [{upstream: a}, {prefix: /b, upstream: b}]}"
+	g := start(t, fmt.Sprintf(two, b.URL, 1, ""))
+	var all sync.WaitGroup
+	all.Go(func() { g.get("/") })
+	eventually(t, "it is there", func() bool { return b.inside.Load() == 1 })
+	if err := g.Apply(load(t, fmt.Sprintf(two, b.URL, 2, ", ca: /does/not/exist")).Gateway); err == nil {
+		t.Error("no error")
+	}
+	refused := errors.New("refused")
+	if err := g.ApplyWith(load(t, fmt.Sprintf(two, b.URL, 2, "")).Gateway, func() error { return refused }); !errors.Is(err, refused) {
+		t.Error(err)
+	}
+	var refusals atomic.Int64
+	all.Go(func() {
+		if res, _ := g.get("/"); res.StatusCode == 503 {
+			refusals.Add(1)
+		}
+	})
+	eventually(t, "the second is refused or there", func() bool { return refusals.Load()+b.inside.Load() == 2 })
+	if b.inside.Load() > 1 {
+		t.Error("the new limit is in force")
 	}
 	close(b.release)
 	all.Wait()

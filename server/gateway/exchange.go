@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,6 +48,8 @@ type exchange struct {
 	finished atomic.Bool             // it was read to its end
 	wrong    atomic.Pointer[problem] // why it will not be
 	duplex   bool                    // the answer may begin before that
+	using    sync.Mutex              // guards over, and the writer while a deadline is set
+	over     bool                    // the writer is not ours any more
 
 	upstream string // server that answered, or was asked last
 	failure  string // what went wrong with it, as a word
@@ -92,7 +95,11 @@ func (x *exchange) end(hasBody bool) {
 	if !hasBody { // a body may still be read by who sends it on
 		*x = exchange{}
 		g.pool.Put(x)
+		return
 	}
+	x.using.Lock()
+	defer x.using.Unlock()
+	x.over = true
 }
 
 // exchangeOf returns the exchange of a request that ServeHTTP got.
@@ -177,18 +184,25 @@ func (x *exchange) deadline() {
 	x.setReadDeadline(x.began.Add(due))
 }
 
+// setReadDeadline does nothing when the exchange is over: the writer of HTTP/2 panics then.
 func (x *exchange) setReadDeadline(t time.Time) {
+	x.using.Lock()
+	defer x.using.Unlock()
+	if x.over {
+		return
+	}
 	_ = http.NewResponseController(x.ResponseWriter).SetReadDeadline(t) // not every writer has one
 }
 
 // extend gives the client time to take the next part of the answer.
 func (x *exchange) extend() {
 	since := time.Since(x.began)
-	if since-x.extended < extendAfter {
+	write := time.Duration(x.gateway.config.Timeouts.Write)
+	if since-x.extended < min(extendAfter, write/2) {
 		return // the last one is good for much longer
 	}
 	x.extended = since
-	_ = http.NewResponseController(x.ResponseWriter).SetWriteDeadline(x.began.Add(since + time.Duration(x.gateway.config.Timeouts.Write)))
+	_ = http.NewResponseController(x.ResponseWriter).SetWriteDeadline(x.began.Add(since + write))
 }
 
 // extendAfter is how often the time for writing is looked at.

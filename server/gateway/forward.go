@@ -52,7 +52,7 @@ func (x *exchange) plan(t *table) (outbound, *problem) {
 	switch {
 	case r.Method == http.MethodConnect, r.Method == http.MethodTrace:
 		return outbound{}, errMethod
-	case !strings.HasPrefix(x.path, "/"):
+	case !strings.HasPrefix(x.path, "/"), strings.Contains(x.query, " "), strings.ContainsAny(r.Host, notInHost):
 		return outbound{}, errTarget
 	case r.ContentLength > int64(x.gateway.config.Limits.Body):
 		x.wrong.Store(errTooLarge)
@@ -72,6 +72,10 @@ func (x *exchange) plan(t *table) (outbound, *problem) {
 	o.upgrade = x.passOn()
 	return o, nil
 }
+
+// notInHost are characters that HTTP/2 lets through in the name of a host, and HTTP/1 does
+// not. It does the same with a space in a query, which would end the target there.
+const notInHost = " \t\"#/<>?@\\^`{|}"
 
 // target is path and query as the upstream gets them.
 func (x *exchange) target(to *route) string {

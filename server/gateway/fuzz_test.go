@@ -56,7 +56,7 @@ func FuzzForwarding(f *testing.F) {
 			}
 		}
 		peer := netip.MustParseAddr("192.0.2.1")
-		x := &exchange{request: &http.Request{Header: h, Host: "shop.example.com", ProtoMajor: 1}, peer: peer, client: peer}
+		x := &exchange{gateway: &Gateway{}, request: &http.Request{Header: h, Host: "shop.example.com", ProtoMajor: 1}, peer: peer, client: peer}
 		x.passOn()
 		for name, lines := range h {
 			plain := http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))

@@ -77,8 +77,14 @@ func New(c config.Gateway, o Options) (*Gateway, error) {
 
 // Apply puts routes and upstreams in force, and opens the access log again. Servers that
 // stay keep their connections, their health, and what was spent. The rest of the settings
-// holds from the next start on.
+// holds from the next start on. After an error all is as before.
 func (g *Gateway) Apply(c config.Gateway) error {
+	return g.ApplyWith(c, func() error { return nil })
+}
+
+// ApplyWith is Apply together with another change: whatever of the gateway can fail is done
+// first, then the other change, and if that too is without error, the rest, which cannot fail.
+func (g *Gateway) ApplyWith(c config.Gateway, other func() error) error {
 	g.applying.Lock()
 	defer g.applying.Unlock()
 	before := g.table.Load()
@@ -86,6 +92,11 @@ func (g *Gateway) Apply(c config.Gateway) error {
 	if err != nil {
 		return err
 	}
+	if err := other(); err != nil {
+		after.retire(before)
+		return err
+	}
+	after.bound()
 	g.table.Store(after)
 	if before != nil {
 		before.retire(after)

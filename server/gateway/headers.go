@@ -22,8 +22,9 @@ func (x *exchange) passOn() (upgrade string) {
 	upgrade = wantedProtocol(r)
 	trailers := hasToken(h["Te"], "trailers")
 	removeHopByHop(h)
+	delete(h, "Host") // HTTP/2 can have it beside the host that the rules saw
 	if !x.trusted {
-		removeForwarding(h)
+		removeForwarding(h, x.gateway.config.UserHeader)
 	}
 	x.setForwarding(h)
 	if upgrade != "" {
@@ -58,21 +59,24 @@ func removeHopByHop(h http.Header) {
 	}
 }
 
-// removeForwarding removes what only a proxy may say, in all ways in which an
-// application may read it: many take X_Forwarded_For for X-Forwarded-For.
-func removeForwarding(h http.Header) {
+// removeForwarding removes what only a proxy may say, also who the user is, in all ways in
+// which an application may read it: many take X_Forwarded_For for X-Forwarded-For.
+func removeForwarding(h http.Header, user string) {
+	user = withoutUnderscores(user)
 	for name := range h {
-		if name[0] != 'X' && name[0] != 'F' {
+		if name[0] != 'X' && name[0] != 'F' && (user == "" || name[0] != user[0]) {
 			continue
 		}
-		plain := name
-		if strings.IndexByte(name, '_') >= 0 {
-			plain = http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
-		}
-		if strings.HasPrefix(plain, "X-Forwarded-") || plain == "X-Real-Ip" || plain == "Forwarded" {
+		plain := withoutUnderscores(name)
+		if strings.HasPrefix(plain, "X-Forwarded-") || plain == "X-Real-Ip" || plain == "Forwarded" || plain == user {
 			delete(h, name)
 		}
 	}
+}
+
+// withoutUnderscores is the name of a field as all its spellings have it in common.
+func withoutUnderscores(name string) string {
+	return http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
 }
 
 // setForwarding says who has sent the request. What a trusted proxy has said before is
@@ -119,10 +123,11 @@ func forwardedElement(peer netip.Addr, text, host, proto string) string {
 }
 
 // wantedProtocol returns what a client wants to change to. HTTP/2 has no such thing, and
-// h2c is for the next neighbour only.
+// h2c is for the next neighbour only. With a body nobody could tell where that ends and the
+// other protocol begins.
 func wantedProtocol(r *http.Request) string {
 	lines := r.Header["Upgrade"]
-	if len(lines) != 1 || r.ProtoMajor != 1 || !hasToken(r.Header["Connection"], "upgrade") ||
+	if len(lines) != 1 || r.ProtoMajor != 1 || r.ContentLength != 0 || !hasToken(r.Header["Connection"], "upgrade") ||
 		strings.EqualFold(lines[0], "h2c") || strings.ContainsFunc(lines[0], func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
 		return ""
 	}

@@ -19,10 +19,16 @@ import (
 func (s *server) roundTrip(o *outbound, w http.ResponseWriter) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(o.request.Context())
 	watch := newWatchdog(time.Duration(s.timeouts.Idle), cancel)
-	hear := &hearing{to: w}
+	hear := &hearing{of: o.exchange, to: w}
 	trace := &httptrace.ClientTrace{GotConn: hear.connect, Got1xxResponse: hear.early}
 	res, err := s.transport.RoundTrip(o.outgoing(httptrace.WithClientTrace(ctx, trace), s, watch))
 	hear.end()
+	if err == nil && res.StatusCode < 100 {
+		watch.stop()
+		cancel(nil)
+		_ = res.Body.Close()
+		return nil, &failure{garbled, errStatus}
+	}
 	if err == nil {
 		if rw, ok := res.Body.(io.ReadWriteCloser); ok {
 			watch.stop() // a tunnel has its own
@@ -85,6 +91,7 @@ func (u *upload) Read(p []byte) (int, error) {
 
 // hearing is told by the transport, in goroutines of its own, how a request fares.
 type hearing struct {
+	of        *exchange
 	mu        sync.Mutex // guards all below
 	to        http.ResponseWriter
 	over      bool // whatever comes now is too late
@@ -101,7 +108,7 @@ func (h *hearing) early(code int, header textproto.MIMEHeader) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.over && code != http.StatusContinue { // which our server sends by itself
-		early(h.to, code, http.Header(header))
+		h.of.early(h.to, code, http.Header(header))
 	}
 	return nil
 }
@@ -112,8 +119,13 @@ func (h *hearing) end() {
 	h.over = true
 }
 
-// early passes an answer on that comes before the answer, such as 103.
-func early(w http.ResponseWriter, code int, header http.Header) {
+// early passes an answer on that comes before the answer, such as 103. A client of
+// HTTP/1.0 would take it for the answer.
+func (x *exchange) early(w http.ResponseWriter, code int, header http.Header) {
+	if !x.request.ProtoAtLeast(1, 1) {
+		return
+	}
+	removeHopByHop(header)
 	h := w.Header()
 	before := maps.Clone(h)
 	maps.Copy(h, header)

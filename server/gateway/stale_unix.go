@@ -25,5 +25,5 @@ func (c *wire) prepareStale() {
 // stale reports whether a wire that was idle cannot be used: the server has closed it, or
 // has sent what nobody asked for, which would be taken for the next answer.
 func (c *wire) stale() bool {
-	return c.raw != nil && (c.raw.Control(c.peek) != nil || !c.quiet)
+	return c.raw == nil || c.raw.Control(c.peek) != nil || !c.quiet
 }

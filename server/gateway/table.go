@@ -132,4 +132,11 @@ func (t *table) retire(after *table) {
 	}
 }
 
+// bound puts the limits of all upstreams in force.
+func (t *table) bound() {
+	for _, u := range t.upstreams {
+		u.bound()
+	}
+}
+
 func (t *table) close() { t.retire(nil) }

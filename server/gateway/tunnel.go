@@ -49,8 +49,14 @@ func (o *outbound) tunnel(w http.ResponseWriter, res *http.Response) *problem {
 
 // join copies in both directions until one of them ends.
 func (o *outbound) join(client net.Conn, fromClient io.Reader, server io.ReadWriteCloser, idle time.Duration) {
-	// Whatever moves gives both time.
-	alive := func() { _ = client.SetDeadline(o.began.Add(time.Since(o.began) + idle)) }
+	// Whatever moves gives both time. A server that takes nothing has no deadline: it is
+	// closed.
+	late := time.AfterFunc(idle, func() { _ = server.Close() })
+	defer late.Stop()
+	alive := func() {
+		_ = client.SetDeadline(o.began.Add(time.Since(o.began) + idle))
+		late.Reset(idle)
+	}
 	var sent int64
 	var both sync.WaitGroup
 	both.Go(func() {

@@ -35,7 +35,7 @@ func newUpstream(c config.Upstream, old *upstream, o *Options) (*upstream, error
 		old = &upstream{next: new(atomic.Uint64), logger: &seldom{logger: o.Logger, upstream: c.Name, base: o.Now()}}
 	}
 	u.next, u.logger = old.next, old.logger
-	if err := u.bound(c, old); err != nil {
+	if err := u.inherit(old); err != nil {
 		return nil, err
 	}
 	trust, err := readCA(c.CA)
@@ -59,26 +59,35 @@ func newUpstream(c config.Upstream, old *upstream, o *Options) (*upstream, error
 	return u, nil
 }
 
-// bound sets up what keeps a group from being overrun. What was spent stays spent.
-func (u *upstream) bound(c config.Upstream, old *upstream) error {
+// inherit takes over what keeps a group from being overrun, and leaves its limits as they
+// are: the old group may stay. What was spent stays spent.
+func (u *upstream) inherit(old *upstream) error {
+	c := &u.settings
 	if c.Concurrency.Limit > 0 {
 		if u.slots = old.slots; u.slots == nil {
 			u.slots = sluice.NewConcurrency(int64(c.Concurrency.Limit))
-		}
-		if err := u.slots.SetLimit(int64(c.Concurrency.Limit)); err != nil {
-			return fmt.Errorf("gateway: upstream %s: concurrency: %w", c.Name, err)
 		}
 	}
 	if c.Shape == (sluice.Limit{}) {
 		return nil
 	}
+	if err := c.Shape.Validate(); err != nil {
+		return fmt.Errorf("gateway: upstream %s: shape: %w", c.Name, err)
+	}
 	if u.shape = old.shape; u.shape == nil {
 		u.shape = sluice.NewLimiter(c.Shape)
 	}
-	if err := u.shape.SetLimit(c.Shape); err != nil {
-		return fmt.Errorf("gateway: upstream %s: shape: %w", c.Name, err)
-	}
 	return nil
+}
+
+// bound puts the limits of the group in force.
+func (u *upstream) bound() {
+	if u.slots != nil {
+		_ = u.slots.SetLimit(int64(u.settings.Concurrency.Limit)) // it is above zero
+	}
+	if u.shape != nil {
+		_ = u.shape.SetLimit(u.settings.Shape) // inherit has checked it
+	}
 }
 
 // sameServers reports whether servers can be used on that were made for other settings.

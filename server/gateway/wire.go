@@ -77,17 +77,22 @@ func (c *wire) roundTrip(o *outbound, s *server, w http.ResponseWriter) (*http.R
 			return nil, garbledOr(err)
 		case res.StatusCode >= 200:
 			return c.begin(res), nil
+		case res.StatusCode < 100:
+			return nil, &failure{garbled, errStatus}
 		case res.StatusCode == http.StatusSwitchingProtocols:
 			return nil, &failure{garbled, errUnasked}
 		case res.StatusCode != http.StatusContinue:
-			early(w, res.StatusCode, res.Header)
+			o.early(w, res.StatusCode, res.Header)
 		}
 		_ = c.SetReadDeadline(c.began.Add(answer))
 	}
 	return nil, &failure{garbled, errUnasked}
 }
 
-var errUnasked = errors.New("an answer that nobody has asked for")
+var (
+	errUnasked = errors.New("an answer that nobody has asked for")
+	errStatus  = errors.New("an answer with a status below 100")
+)
 
 func garbledOr(err error) *failure {
 	var broken net.Error
@@ -157,20 +162,22 @@ func (c *wire) Read(p []byte) (int, error) {
 	n, err := c.body.Read(p)
 	switch {
 	case err == io.EOF:
-		c.body = nil
-		c.finish()
+		c.body = nil // Close puts the wire back: until then it is the body of this answer
 	case err == nil && c.unhook != nil:
 		c.alive()
 	}
 	return n, err
 }
 
-// Close ends an answer, whether it was read to its end or not.
+// Close ends an answer, whether it was read to its end or not. It is called once: after
+// that, the wire may be the body of another answer.
 func (c *wire) Close() error {
-	if c.body != nil {
-		c.body = nil
-		c.drop()
+	if c.body == nil {
+		c.finish()
+		return nil
 	}
+	c.body = nil
+	c.drop()
 	return nil
 }
 

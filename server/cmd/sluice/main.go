@@ -8,12 +8,10 @@ import (
 	"syscall"
 	_ "time/tzdata" // limits by calendar work on systems without it
 
-	"github.com/sluice-limiter/sluice/server/app"
 	"github.com/sluice-limiter/sluice/server/cli"
 )
 
 func main() {
-	app.RelaxCollector(os.LookupEnv)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends what takes too long to end
 	code := cli.Run(ctx, cli.Terminal{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ()})
