@@ -1,3 +1,5 @@
+//go:build !race
+
 package recommend
 
 import (
@@ -7,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/accesslog"
 )
 
@@ -44,17 +45,10 @@ func TestAttack(t *testing.T) {
 		{"eighty try passwords, and get 200", attackers(begin, 80, 480, 10, func(_ int, e *accesslog.Entry) { e.Method, e.Path = "POST", "/wp-login.php" })},
 		{"five scan", attackers(begin, 5, 900, 10, func(i int, e *accesslog.Entry) { pages(i, e); e.Status = 404 })},
 	}
-	if raced {
-		cases = cases[:1]
-	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			traffic := collect(t, sorted(append(slices.Clone(normal), c.attack...)))
-			o := Options{Seed: 1}
-			if raced {
-				o.Algorithms = []sluice.Algorithm{sluice.SlidingLog}
-			}
-			r, err := Run(traffic, o)
+			r, err := Run(traffic, Options{Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,10 +1,12 @@
 package recommend
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -74,4 +76,9 @@ func visitors(seed uint64, clients, days int) []accesslog.Entry {
 		}
 	}
 	return sorted(entries)
+}
+
+func sorted(entries []accesslog.Entry) []accesslog.Entry {
+	slices.SortStableFunc(entries, func(a, b accesslog.Entry) int { return cmp.Compare(a.Time, b.Time) })
+	return entries
 }

@@ -1,20 +1,14 @@
+//go:build !race
+
 package recommend
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"testing"
 
 	"github.com/sluice-limiter/sluice"
-	"github.com/sluice-limiter/sluice/accesslog"
 )
-
-func sorted(entries []accesslog.Entry) []accesslog.Entry {
-	slices.SortStableFunc(entries, func(a, b accesslog.Entry) int { return cmp.Compare(a.Time, b.Time) })
-	return entries
-}
 
 // TestBoundHolds: of many stretches of real logs, each a random half or more of the time,
 // what is refused on the last 30 % lies within the bound from the first 70 %, and the
@@ -22,9 +16,6 @@ func sorted(entries []accesslog.Entry) []accesslog.Entry {
 // stretches and all algorithms.
 func TestBoundHolds(t *testing.T) {
 	splits, algorithms := 6, []sluice.Algorithm{sluice.SlidingLog}
-	if raced {
-		splits = 2
-	}
 	if os.Getenv("SLUICE_SOAK") != "" {
 		splits, algorithms = 100, Algorithms
 	}

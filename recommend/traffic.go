@@ -38,7 +38,7 @@ type keyFacts struct {
 }
 
 type request struct {
-	at      int64  // µs since 1970
+	at      int64 // µs since 1970
 	cost    int64
 	address uint32 // number of method and path
 	status  uint16

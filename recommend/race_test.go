@@ -1,6 +1,0 @@
-//go:build race
-
-package recommend
-
-// raced: everything takes ten times as long.
-const raced = true
