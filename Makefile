@@ -17,6 +17,8 @@ INSTALL := $(ROOT)/tools/install-debian.sh
 # Tools are built from the versions in tools/go.mod, whatever module they look at.
 TOOL := go tool -modfile=$(ROOT)/tools/go.mod
 
+# How many packages are tested at the same time: many wait for servers and clocks most of the time.
+PACKAGES ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # How long each fuzz target runs.
 FUZZTIME ?= 30s
 # Platforms that the root module must build for, beside the one it is tested on.
@@ -37,11 +39,11 @@ help: ## Print this list
 
 .PHONY: test
 test: deps download ## Test all modules with the race detector, in random order
-	@CGO_ENABLED=1 $(EACH) go test -race -shuffle=on ./...
+	@CGO_ENABLED=1 $(EACH) go test -race -shuffle=on -p $(PACKAGES) ./...
 	@$(MAKE) test-norace
 
 # Tests that only run without the race detector: it allocates, and makes long ones too long.
-NORACE := Alloc|ReplayIsLive|BytesAreTrue|CapHolds|Attack|BoundHolds
+NORACE := Alloc|Golden|ReplayIs|Recommend|ThresholdsPage|BytesAreTrue|CapHolds|Attack|BoundHolds
 
 .PHONY: test-norace
 test-norace: ## What the race detector makes wrong or too slow: allocations, whole logs
