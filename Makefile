@@ -51,6 +51,10 @@ test-norace: ## What the race detector makes wrong or too slow: allocations, who
 		(cd "$$module" && go test -shuffle=on -run '$(NORACE)' ./... | grep -v 'no test'); \
 	done
 
+.PHONY: test-k8s
+test-k8s: ## Check the manifests of deploy/k8s: apart, for Kubernetes' own modules take minutes to compile
+	@cd e2e/k8s && $(RETRY) go mod download && go test -race -shuffle=on ./...
+
 .PHONY: check
 check: ## Everything that is checked without running the tests
 check: download check-work check-fmt check-vet check-static check-layers check-links check-tidy check-cross
@@ -223,6 +227,7 @@ test-32bit: ## Test the root module as a 32-bit program (on an amd64 Linux)
 soak: deps download ## Everything that takes too long for test: hours
 	@echo "soak: started $$(date)"
 	@SLUICE_SOAK=1 $(EACH) go test -timeout 12h ./...
+	@$(MAKE) test-k8s
 	@echo "soak: tests done $$(date), fuzzing"
 	@$(MAKE) fuzz FUZZTIME=10m
 	@echo "soak: finished $$(date)"
