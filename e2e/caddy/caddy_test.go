@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluice-limiter/sluice/e2e/program"
 	"github.com/sluice-limiter/sluice/e2e/proxytest"
 )
 
@@ -19,7 +20,7 @@ const (
 	open   = "fail-open.caddyfile"
 )
 
-func TestMain(m *testing.M) { proxytest.Main(m) }
+func TestMain(m *testing.M) { program.Main(m) }
 
 // start runs Caddy with a file of the example, before sluice and app at these addresses.
 func start(t testing.TB, file, sluice, app string, replace ...string) *proxytest.Process {

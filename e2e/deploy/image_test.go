@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/sluice-limiter/sluice/e2e/program"
 )
 
 // instructions returns those of the last stage of the Dockerfile, by their name.
@@ -63,7 +65,7 @@ func TestImageStartsTheServer(t *testing.T) {
 	if strings.Join(entry, " ") != "/sluice" || strings.Join(arguments, " ") != "serve" {
 		t.Fatalf("ENTRYPOINT %q CMD %q", entry, arguments)
 	}
-	cmd := exec.Command(program(t), arguments...)
+	cmd := exec.Command(program.Path(t), arguments...)
 	cmd.Env = last["ENV"]
 	out, err := cmd.CombinedOutput()
 	if err == nil || cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "SLUICE_TOKENS_FILE") {
@@ -82,7 +84,7 @@ func healthCommand(t *testing.T) *exec.Cmd {
 	if args[0] != "/sluice" {
 		t.Fatalf("HEALTHCHECK asks %s", args[0])
 	}
-	return exec.Command(program(t), args[1:]...)
+	return exec.Command(program.Path(t), args[1:]...)
 }
 
 // words reads an instruction in the form of a list: the image has no shell for another.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluice-limiter/sluice/e2e/program"
 	"github.com/sluice-limiter/sluice/e2e/redistest"
 )
 
@@ -31,7 +32,7 @@ func promtool(t *testing.T, input string, args ...string) {
 
 // TestPromtoolRules: alerts and the queries of the dashboard are well formed.
 func TestPromtoolRules(t *testing.T) {
-	for _, file := range []string{filepath.Join(root, alertsFile), queriesAsRules(t)} {
+	for _, file := range []string{filepath.Join(program.Root, alertsFile), queriesAsRules(t)} {
 		promtool(t, "", "check", "rules", file)
 	}
 }
@@ -39,7 +40,7 @@ func TestPromtoolRules(t *testing.T) {
 // TestPromtoolAlerts: alerts fire when they should, and not before. Every alert has a case.
 func TestPromtoolAlerts(t *testing.T) {
 	const file = "deploy/prometheus/alerts_test.yaml"
-	promtool(t, "", "test", "rules", filepath.Join(root, file))
+	promtool(t, "", "test", "rules", filepath.Join(program.Root, file))
 	cases := read(t, file)
 	alerts, err := readAlerts(read(t, alertsFile))
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/sluice-limiter/sluice/e2e/program"
 )
 
 // printed is a command of the README and what it prints there.
@@ -42,7 +44,7 @@ func curls(page string) (all []printed) {
 // serve starts the program as make run does, on a free port, and returns its address.
 func serve(t *testing.T, flags ...string) string {
 	t.Helper()
-	cmd := exec.Command(program(t), append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
+	cmd := exec.Command(program.Path(t), append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 	cmd.Env = []string{}
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/sluice-limiter/sluice/e2e/program"
 )
 
 const sampleFile = "deploy/systemd/sluice.yaml"
@@ -32,7 +34,7 @@ func TestSampleIsAccepted(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			out, err := exec.Command(program(t), "check-config", "--test", file).CombinedOutput()
+			out, err := exec.Command(program.Path(t), "check-config", "--test", file).CombinedOutput()
 			if err != nil || !strings.Contains(string(out), " 0 warnings") {
 				t.Errorf("%v\n%s", err, out)
 			}
@@ -87,11 +89,11 @@ func start(t *testing.T) *service {
 // line makes a command of a line of the unit.
 func line(t *testing.T, text string, pid int) *exec.Cmd {
 	t.Helper()
-	sample, err := filepath.Abs(filepath.Join(root, sampleFile))
+	sample, err := filepath.Abs(filepath.Join(program.Root, sampleFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = strings.NewReplacer(installed, program(t), configured, sample, "$MAINPID", strconv.Itoa(pid)).Replace(text)
+	text = strings.NewReplacer(installed, program.Path(t), configured, sample, "$MAINPID", strconv.Itoa(pid)).Replace(text)
 	args := strings.Fields(text)
 	return exec.Command(args[0], args[1:]...)
 }

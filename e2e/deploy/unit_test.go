@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sluice-limiter/sluice/e2e/program"
 )
 
 const (
@@ -75,7 +77,7 @@ func TestUnit(t *testing.T) {
 // TestUnitFitsTheSettings compares what the unit allows with what the server takes.
 func TestUnitFitsTheSettings(t *testing.T) {
 	u := unit(t)
-	help, err := exec.Command(program(t), "serve", "--help").Output()
+	help, err := exec.Command(program.Path(t), "serve", "--help").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +132,7 @@ func TestSystemdAnalyze(t *testing.T) {
 	}
 	// The program has to be where the unit says, so the unit says where it is.
 	here := filepath.Join(t.TempDir(), "sluice.service")
-	text := strings.ReplaceAll(read(t, unitFile), installed, program(t))
+	text := strings.ReplaceAll(read(t, unitFile), installed, program.Path(t))
 	if err := os.WriteFile(here, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func head(method, path, authority string, more ...string) (block []byte) {
 func reset(stream uint32) []byte { return frame(frameReset, 0, stream, []byte{0, 0, 0, 8}) }
 
 // http2 opens a connection and sends frames, and returns it.
-func (p *program) http2(frames ...[]byte) net.Conn {
+func (p *running) http2(frames ...[]byte) net.Conn {
 	p.t.Helper()
 	c, err := net.Dial("tcp", p.gateway)
 	if err != nil {

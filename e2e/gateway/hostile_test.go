@@ -99,7 +99,7 @@ func names(n int) string {
 }
 
 // throw sends bytes, says that there will be no more, and waits for the end.
-func (p *program) throw(text string) string {
+func (p *running) throw(text string) string {
 	p.t.Helper()
 	c, err := net.Dial("tcp", p.gateway)
 	if err != nil {
@@ -134,7 +134,7 @@ func TestHostileRequests(t *testing.T) {
 }
 
 // judge compares what the upstream has seen with what the rules have decided.
-func (p *program) judge(up *witness) {
+func (p *running) judge(up *witness) {
 	p.t.Helper()
 	seen := up.requests()
 	if decided := p.decisions(); float64(len(seen)) > decided {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluice-limiter/sluice/e2e/program"
 	"github.com/sluice-limiter/sluice/e2e/proxytest"
 )
 
@@ -18,11 +19,11 @@ func TestMain(m *testing.M) {
 	if serveUpstream() {
 		return
 	}
-	proxytest.Main(m)
+	program.Main(m)
 }
 
-// program is a gateway that runs.
-type program struct {
+// running is a gateway that runs.
+type running struct {
 	*proxytest.Process // its Addr is that of the API
 	t                  *testing.T
 	file               string
@@ -31,9 +32,9 @@ type program struct {
 
 // start runs the gateway with a file, in which LISTEN stands for its address. The API
 // asks for no token.
-func start(t *testing.T, text string) *program {
+func start(t *testing.T, text string) *running {
 	t.Helper()
-	p := &program{t: t, file: filepath.Join(t.TempDir(), "rules.yaml"), gateway: proxytest.FreeAddr(t)}
+	p := &running{t: t, file: filepath.Join(t.TempDir(), "rules.yaml"), gateway: proxytest.FreeAddr(t)}
 	p.write(text)
 	p.Process = proxytest.Sluice(t, p.file, "--log-level", "warn")
 	listens(t, p.gateway)
@@ -50,7 +51,7 @@ func listens(t *testing.T, address string) {
 }
 
 // write puts the file there at once, as one that is watched has to be.
-func (p *program) write(text string) {
+func (p *running) write(text string) {
 	p.t.Helper()
 	if !strings.Contains(text, "rules:") {
 		text += "\nrules: []\n"
@@ -70,7 +71,7 @@ func section(servers ...string) string {
 }
 
 // metric returns the sum of a metric over all labels that contain the texts.
-func (p *program) metric(name string, labels ...string) (sum float64) {
+func (p *running) metric(name string, labels ...string) (sum float64) {
 	p.t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
 	res, err := client.Get("http://" + p.Addr + "/metrics")
@@ -102,7 +103,7 @@ lines:
 }
 
 // decisions is how many requests the rules have decided.
-func (p *program) decisions() float64 { return p.metric("sluice_gateway_requests_total") }
+func (p *running) decisions() float64 { return p.metric("sluice_gateway_requests_total") }
 
 // eventually waits until something is so.
 func eventually(t *testing.T, what string, so func() bool) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluice-limiter/sluice/e2e/program"
 	"github.com/sluice-limiter/sluice/e2e/proxytest"
 )
 
@@ -14,7 +15,7 @@ const (
 	rules   = example + "/rules.yaml"
 )
 
-func TestMain(m *testing.M) { proxytest.Main(m) }
+func TestMain(m *testing.M) { program.Main(m) }
 
 // start runs HAProxy with the settings of the example, before sluice and app at these
 // addresses. Further replacements are given as old and new text in turn.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluice-limiter/sluice/e2e/program"
 	"github.com/sluice-limiter/sluice/e2e/proxytest"
 )
 
@@ -16,7 +17,7 @@ const (
 	rules   = example + "/rules.yaml"
 )
 
-func TestMain(m *testing.M) { proxytest.Main(m) }
+func TestMain(m *testing.M) { program.Main(m) }
 
 // start runs nginx with the settings of the example, before sluice and app at these
 // addresses. Further replacements are given as old and new text in turn.
@@ -33,11 +34,11 @@ func start(t testing.TB, sluice, app string, replace ...string) *proxytest.Proce
 	if os.Geteuid() == 0 {
 		globals += " user root;" // the folder is nobody else's
 	}
-	return proxytest.Start(t, addr, exec.Command(program(), "-p", dir, "-c", filepath.Join(dir, "nginx.conf"), "-g", globals))
+	return proxytest.Start(t, addr, exec.Command(nginx(), "-p", dir, "-c", filepath.Join(dir, "nginx.conf"), "-g", globals))
 }
 
-// program is nginx, which not everybody has in the path.
-func program() string {
+// nginx is the program, which not everybody has in the path.
+func nginx() string {
 	if path, err := exec.LookPath("nginx"); err == nil {
 		return path
 	}

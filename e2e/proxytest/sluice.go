@@ -1,57 +1,14 @@
 package proxytest
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/sluice-limiter/sluice/e2e/program"
 )
-
-// root is the repository, as seen from the packages that use this one.
-const root = "../.."
-
-// built is the program, made once for all tests.
-var built struct {
-	once sync.Once
-	dir  string
-	err  error
-}
-
-// Main is for TestMain: it finds goroutines that were left behind, and removes the
-// program.
-func Main(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if built.dir != "" {
-			_ = os.RemoveAll(built.dir)
-		}
-		os.Exit(code)
-	}))
-}
-
-// program returns the path of the real program.
-func program(t testing.TB) string {
-	t.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "sluice-proxy"); built.err != nil {
-			return
-		}
-		cmd := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(built.dir, "sluice"), "./cmd/sluice")
-		cmd.Dir = filepath.Join(root, "server")
-		cmd.Env = append(os.Environ(), "GOWORK=off")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("go build: %w\n%s", err, out)
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return filepath.Join(built.dir, "sluice")
-}
 
 // Sluice runs the server with the rules of a file: if the path is not an absolute one,
 // that of an example, with limits per hour, so that no budget grows during a test.
@@ -63,7 +20,7 @@ func Sluice(t testing.TB, rules string, args ...string) *Process {
 	}
 	addr := FreeAddr(t)
 	args = append([]string{"serve", "--config", rules, "--listen", addr}, args...)
-	return Start(t, addr, exec.Command(program(t), args...))
+	return Start(t, addr, exec.Command(program.Path(t), args...))
 }
 
 // Example copies the files of an example to a folder of the test, and replaces addresses
@@ -71,7 +28,7 @@ func Sluice(t testing.TB, rules string, args ...string) *Process {
 func Example(t testing.TB, folder string, replace map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	files, err := filepath.Glob(filepath.Join(root, folder, "*"))
+	files, err := filepath.Glob(filepath.Join(program.Root, folder, "*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("proxytest: no files in %s: %v", folder, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/sluice-limiter/sluice/e2e/program"
 )
 
 // programs are the examples, with what runs them.
@@ -22,7 +23,7 @@ var programs = []struct{ file, interpreter, install string }{
 }
 
 const (
-	examples = root + "/examples/redis-clients"
+	examples = program.Root + "/examples/redis-clients"
 	printed  = "limited 0, remaining 15\nallowed 1, remaining 4\n"
 )
 
@@ -41,7 +42,7 @@ func TestLanguages(t *testing.T) {
 
 // TestExamplesAreDocumented: the page shows the programs that are tested, word for word.
 func TestExamplesAreDocumented(t *testing.T) {
-	page, err := os.ReadFile(root + "/docs/REDIS-CLIENTS.md")
+	page, err := os.ReadFile(program.Root + "/docs/REDIS-CLIENTS.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,57 +2,18 @@ package respdoor
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"sync"
 	"syscall"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/sluice-limiter/sluice/e2e/program"
 )
 
-// root is the repository, as seen from here.
-const root = "../.."
-
 // TestMain finds goroutines that were left behind, and removes the program.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if built.dir != "" {
-			_ = os.RemoveAll(built.dir)
-		}
-		os.Exit(code)
-	}))
-}
-
-// built is the program, made once for all tests.
-var built struct {
-	once sync.Once
-	dir  string
-	err  error
-}
-
-func program(t *testing.T) string {
-	t.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "sluice-respdoor"); built.err != nil {
-			return
-		}
-		cmd := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(built.dir, "sluice"), "./cmd/sluice")
-		cmd.Dir = filepath.Join(root, "server")
-		cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("go build: %w\n%s", err, out)
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return filepath.Join(built.dir, "sluice")
-}
+func TestMain(m *testing.M) { program.Main(m) }
 
 // serving is the line of the log that tells where Redis clients are answered.
 var serving = regexp.MustCompile(`door=resp address=(\S+)`)
@@ -61,7 +22,7 @@ var serving = regexp.MustCompile(`door=resp address=(\S+)`)
 // order then.
 func serve(t *testing.T, flags ...string) (address string) {
 	t.Helper()
-	cmd := exec.Command(program(t), append([]string{"serve", "--listen", "127.0.0.1:0", "--resp", "127.0.0.1:0"}, flags...)...)
+	cmd := exec.Command(program.Path(t), append([]string{"serve", "--listen", "127.0.0.1:0", "--resp", "127.0.0.1:0"}, flags...)...)
 	cmd.Env = append(os.Environ(), "SLUICE_TEST_TOKENS="+token)
 	log, err := cmd.StderrPipe()
 	if err != nil {

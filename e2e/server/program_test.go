@@ -15,44 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/sluice-limiter/sluice/e2e/program"
 )
 
 // TestMain finds goroutines that were left behind, and removes the program.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if built.dir != "" {
-			_ = os.RemoveAll(built.dir)
-		}
-		os.Exit(code)
-	}))
-}
-
-// built is the program, made once for all tests.
-var built struct {
-	once sync.Once
-	dir  string
-	err  error
-}
-
-func program(t *testing.T) string {
-	t.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "sluice-server"); built.err != nil {
-			return
-		}
-		cmd := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(built.dir, "sluice"), "./cmd/sluice")
-		cmd.Dir = "../../server"
-		cmd.Env = append(os.Environ(), "GOWORK=off")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("go build: %w\n%s", err, out)
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return filepath.Join(built.dir, "sluice")
-}
+func TestMain(m *testing.M) { program.Main(m) }
 
 const token = "0123456789abcdef"
 
@@ -74,7 +41,7 @@ func start(t *testing.T, rules string, settings ...string) *server {
 		t.Fatal(err)
 	}
 	s := &server{t: t, ended: make(chan error, 1)}
-	s.cmd = exec.Command(program(t), "serve", "--config", file)
+	s.cmd = exec.Command(program.Path(t), "serve", "--config", file)
 	s.cmd.Env = append([]string{"SLUICE_LISTEN=127.0.0.1:0", "SLUICE_TOKENS_ENV=TOKENS", "TOKENS=" + token}, settings...)
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {

@@ -3,25 +3,14 @@ package server
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/sluice-limiter/sluice/e2e/crowd"
 )
-
-// slow are connections that never come to the end of what they say.
-type slow struct {
-	all    sync.WaitGroup
-	open   atomic.Int64
-	oldest atomic.Int64 // age of the one that was cut last, in nanoseconds
-
-	mu    sync.Mutex
-	conns []net.Conn
-}
 
 // begins is what they say first: nothing, half a header, half a body without a token and
 // with one. The last have a right to their place until the time for a body is over.
@@ -36,54 +25,6 @@ func begins(i int) string {
 		return head + "X-Slow: "
 	}
 	return ""
-}
-
-// connect opens one, and waits until it is cut.
-func (s *slow) connect(t *testing.T, address, say string) {
-	c, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Errorf("connect: %v", err)
-		return
-	}
-	began := time.Now()
-	_, _ = io.WriteString(c, say)
-	s.mu.Lock()
-	s.conns = append(s.conns, c)
-	s.mu.Unlock()
-	s.open.Add(1)
-	s.all.Go(func() {
-		_, _ = io.Copy(io.Discard, c)
-		s.open.Add(-1)
-		age := int64(time.Since(began))
-		for old := s.oldest.Load(); age > old && !s.oldest.CompareAndSwap(old, age); old = s.oldest.Load() {
-		}
-	})
-}
-
-// dribble sends a byte over each, again and again, so that none of them is ever idle.
-func (s *slow) dribble(ctx context.Context) {
-	tick := time.NewTicker(250 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		s.mu.Lock()
-		conns := s.conns[:len(s.conns):len(s.conns)]
-		s.mu.Unlock()
-		for _, c := range conns {
-			_, _ = c.Write([]byte("x")) // it may be cut
-		}
-	}
-}
-
-func (s *slow) close() {
-	for _, c := range s.conns {
-		_ = c.Close()
-	}
-	s.all.Wait()
 }
 
 // client asks over one connection after the other, each for some requests.
@@ -120,12 +61,12 @@ func (c *client) one(ctx context.Context, requests int) {
 // are cut, with fewer places than that.
 func TestSlowConnections(t *testing.T) {
 	const many = 5000
-	descriptors(t, many+1000)
+	crowd.Descriptors(t, many+1000)
 	s := start(t, "rules: [{name: all, limits: [1000000/s]}]\n", "SLUICE_LIMITS_CONNECTIONS=2000", "SLUICE_LIMITS_IN_FLIGHT=16")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	clients, attack := make([]client, 4), &slow{}
-	defer attack.close()
+	clients, attack := make([]client, 4), &crowd.Crowd{}
+	defer attack.Close()
 	var work sync.WaitGroup
 	for i := range clients {
 		clients[i].s = s
@@ -135,17 +76,17 @@ func TestSlowConnections(t *testing.T) {
 			}
 		})
 	}
-	work.Go(func() { attack.dribble(ctx) })
+	work.Go(func() { attack.Dribble(ctx) })
 	for i := range many {
-		attack.connect(t, s.address, begins(i))
+		attack.Join(t, s.address, begins(i))
 	}
 	if dropped := s.metric("sluice_connections_dropped_total"); dropped < many-2000 {
 		t.Errorf("%.0f connections were dropped", dropped)
 	}
-	eventually(t, "all are cut", func() bool { return attack.open.Load() == 0 })
+	eventually(t, "all are cut", func() bool { return attack.Open() == 0 })
 	cancel()
 	work.Wait()
-	t.Logf("the oldest slow connection became %v old", time.Duration(attack.oldest.Load()))
+	t.Logf("the oldest slow connection became %v old", attack.Oldest())
 	for i, c := range clients {
 		t.Logf("client %d: %d answers, %d connections were not known soon enough", i, c.answered, c.again)
 		if c.answered < 100 || c.again > c.answered/10 {
@@ -158,22 +99,4 @@ func TestSlowConnections(t *testing.T) {
 	if err := s.end(syscall.SIGTERM); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-}
-
-// descriptors lets this process open so many.
-func descriptors(t *testing.T, n uint64) {
-	t.Helper()
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	if limit.Cur >= n {
-		return
-	}
-	before := limit
-	limit.Cur = n
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatalf("this test needs %d open files, and the limit is %d: raise it (ulimit -Hn): %v", n, limit.Max, err)
-	}
-	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before) })
 }
