@@ -1,12 +1,11 @@
-// Package frame is what the two halves of the benchmarks share: where a run takes
-// place, and how figures are printed.
+// Package frame is what the benchmarks share: their flags, where a run takes place, the
+// program that is measured, and how figures are printed.
 package frame
 
 import (
 	"fmt"
 	"math"
 	"os"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -40,14 +39,6 @@ func Versions(modules []string) map[string]string {
 		}
 	}
 	return out
-}
-
-// Pattern compiles a flag; an empty one means everything, nil.
-func Pattern(flag string) (*regexp.Regexp, error) {
-	if flag == "" {
-		return nil, nil
-	}
-	return regexp.Compile(flag)
 }
 
 // Ratio prints a in times of b; a dash if there is not both.

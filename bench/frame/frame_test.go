@@ -23,10 +23,14 @@ func TestFigures(t *testing.T) {
 			t.Errorf("median of %v is %v, want %v", v, got, want)
 		}
 	}
-	if p, err := Pattern(""); p != nil || err != nil {
-		t.Errorf("no pattern: %v, %v", p, err)
+	var c Config
+	if !c.Runs("anything") {
+		t.Error("without a pattern a case does not run")
 	}
-	if _, err := Pattern("("); err == nil {
+	if err := Pattern(&c.Cases)("("); err == nil {
 		t.Error("a broken pattern is no error")
+	}
+	if err := Pattern(&c.Cases)("^a"); err != nil || !c.Runs("ab") || c.Runs("ba") {
+		t.Errorf("pattern ^a: %v, ab %v, ba %v", err, c.Runs("ab"), c.Runs("ba"))
 	}
 }

@@ -19,23 +19,6 @@ type process struct {
 	log     *os.File
 }
 
-// build makes the program sluice in a folder. The current folder is in the module of the
-// benchmarks.
-func build(dir string) (string, error) {
-	out, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", fmt.Errorf("go env: %w", err)
-	}
-	program := filepath.Join(dir, "sluice")
-	cmd := exec.Command("go", "build", "-o", program, "./cmd/sluice")
-	cmd.Dir = filepath.Join(filepath.Dir(filepath.Dir(strings.TrimSpace(string(out)))), "server")
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, text)
-	}
-	return program, nil
-}
-
 // free returns an address that nobody listens on.
 func free() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
-func header(cfg Config, out io.Writer) {
+func header(cfg frame.Config, out io.Writer) {
 	fmt.Fprintf(out, "## The gateway\n\n%d × %s, %s/%s, %s. Medians of %d interleaved rounds of %v, seed %d; wrk with %d connections. Everything shares the machine.\n\n",
 		runtime.NumCPU(), frame.CPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), cfg.Rounds, cfg.Time, cfg.Seed, connections)
 }

@@ -7,18 +7,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"time"
-)
 
-// Config says what to run.
-type Config struct {
-	Rounds int            // measured rounds per case
-	Time   time.Duration  // length of a round of one entrant, in whole seconds
-	Cases  *regexp.Regexp // nil: all
-	Seed   uint64         // order of the rounds
-}
+	"github.com/sluice-limiter/sluice/bench/frame"
+)
 
 // lineup is a case: entrants that are measured together.
 type lineup struct {
@@ -43,7 +36,7 @@ func CaseNames() []string {
 }
 
 // Run runs the cases and prints a table of each.
-func Run(cfg Config, out, progress io.Writer) error {
+func Run(cfg frame.Config, out, progress io.Writer) error {
 	for _, program := range []string{"wrk", "nginx", "haproxy", "caddy"} {
 		if _, err := exec.LookPath(program); err != nil {
 			return fmt.Errorf("%w: make bench-gateway installs it", err)
@@ -56,7 +49,7 @@ func Run(cfg Config, out, progress io.Writer) error {
 	defer os.RemoveAll(dir)
 	fmt.Fprintln(progress, "building sluice")
 	b := &bench{dir: dir}
-	if b.program, err = build(dir); err != nil {
+	if b.program, err = frame.Build(dir); err != nil {
 		return err
 	}
 	upstream, err := b.start("upstream", "upstream.conf",
@@ -70,7 +63,7 @@ func Run(cfg Config, out, progress io.Writer) error {
 	r := rand.New(rand.NewPCG(cfg.Seed, 1))
 	header(cfg, out)
 	for _, l := range lineups() {
-		if cfg.Cases != nil && !cfg.Cases.MatchString(l.name) {
+		if !cfg.Runs(l.name) {
 			continue
 		}
 		fmt.Fprintln(progress, "case:", l.name)
@@ -82,7 +75,7 @@ func Run(cfg Config, out, progress io.Writer) error {
 }
 
 // run measures one case.
-func (l lineup) run(b *bench, cfg Config, r *rand.Rand, out io.Writer) (err error) {
+func (l lineup) run(b *bench, cfg frame.Config, r *rand.Rand, out io.Writer) (err error) {
 	b.refuse = l.refuse
 	es, err := b.enter()
 	defer func() {
@@ -133,7 +126,7 @@ func (b *bench) enter() (es []*entrant, err error) {
 }
 
 // interleave measures the entrants round by round, after one that only warms up.
-func interleave(es []*entrant, cfg Config, r *rand.Rand, refuse bool) error {
+func interleave(es []*entrant, cfg frame.Config, r *rand.Rand, refuse bool) error {
 	order := slices.Clone(es)
 	for n := range cfg.Rounds + 1 {
 		length := cfg.Time

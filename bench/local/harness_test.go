@@ -207,8 +207,9 @@ func TestCaseNames(t *testing.T) {
 func TestRunOfOneCase(t *testing.T) {
 	var out, progress bytes.Buffer
 	rep := Run(Config{
-		Rounds: 1, Time: time.Microsecond, Quick: true, Seed: 3,
-		Cases: regexp.MustCompile("^denied$"), Peers: regexp.MustCompile("^juju$"),
+		Config: frame.Config{Rounds: 1, Time: time.Microsecond, Seed: 3, Cases: regexp.MustCompile("^denied$")},
+		Quick:  true,
+		Peers:  regexp.MustCompile("^juju$"),
 	}, &out, &progress)
 	if len(rep.Results) != 1 || !strings.Contains(out.String(), "\ncase=denied ours=") {
 		t.Errorf("output:\n%s", out.String())

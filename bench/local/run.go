@@ -7,17 +7,15 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"time"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // Config says what to run.
 type Config struct {
-	Rounds int            // measured rounds per case
-	Time   time.Duration  // length of a round of one contestant
-	Cases  *regexp.Regexp // nil: all
-	Peers  *regexp.Regexp // nil: all; ours and the floors always run
-	Seed   uint64         // order of the rounds and draws of keys
-	Quick  bool           // smaller and shorter, to see that everything works
+	frame.Config
+	Peers *regexp.Regexp // nil: all; ours and the floors always run
+	Quick bool           // smaller and shorter, to see that everything works
 }
 
 // keys is the number of keys of the keyed cases.
@@ -109,7 +107,7 @@ func Run(cfg Config, out, progress io.Writer) Report {
 	}
 	r.header()
 	picked := slices.DeleteFunc(jobs(cfg), func(j job) bool {
-		return cfg.Cases != nil && !cfg.Cases.MatchString(j.name)
+		return !cfg.Runs(j.name)
 	})
 	if slices.ContainsFunc(picked, func(j job) bool { return j.peers }) {
 		r.checkAll()

@@ -6,16 +6,14 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"time"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // Config says what to run.
 type Config struct {
-	Rounds int            // measured rounds per case
-	Time   time.Duration  // length of a round of one contestant
-	Cases  *regexp.Regexp // nil: all
-	Peers  *regexp.Regexp // nil: all; ours and the floors always run
-	Seed   uint64         // order of the rounds and draws of keys
+	frame.Config
+	Peers *regexp.Regexp // nil: all; ours and the floors always run
 }
 
 // Runner runs cases and gathers their results.
@@ -96,7 +94,7 @@ func Run(cfg Config, out, progress io.Writer) ([]Result, error) {
 func (c Config) picked() []job {
 	var js []job
 	for _, j := range jobs() {
-		j.names = slices.DeleteFunc(j.names, func(name string) bool { return c.Cases != nil && !c.Cases.MatchString(name) })
+		j.names = slices.DeleteFunc(j.names, func(name string) bool { return !c.Runs(name) })
 		if len(j.names) > 0 {
 			js = append(js, j)
 		}

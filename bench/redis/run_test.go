@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // testServer starts a redis-server for one test.
@@ -72,8 +74,10 @@ func TestServerCountsScripts(t *testing.T) {
 func TestRun(t *testing.T) {
 	var out, progress bytes.Buffer
 	rs, err := Run(Config{
-		Rounds: 2, Time: time.Millisecond, Seed: 3,
-		Cases: regexp.MustCompile("^(one-key-c16|hot-denied)$"), Peers: regexp.MustCompile("^ulule$"),
+		Config: frame.Config{
+			Rounds: 2, Time: time.Millisecond, Seed: 3, Cases: regexp.MustCompile("^(one-key-c16|hot-denied)$"),
+		},
+		Peers: regexp.MustCompile("^ulule$"),
 	}, &out, &progress)
 	if err != nil {
 		t.Fatal(err)

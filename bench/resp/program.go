@@ -3,13 +3,14 @@ package resp
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // program is a sluice that serves.
@@ -19,27 +20,26 @@ type program struct {
 	address string // of the door
 }
 
-// build makes the program in a folder of its own and starts it.
-func build(source string) (*program, error) {
+// launch makes the program in a folder of its own and starts it.
+func launch() (*program, error) {
 	dir, err := os.MkdirTemp("", "sluice-bench-resp-")
 	if err != nil {
 		return nil, err
 	}
 	p := &program{dir: dir}
-	if err := p.start(source); err != nil {
+	if err := p.start(); err != nil {
 		p.stop()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *program) start(source string) error {
-	binary, file := filepath.Join(p.dir, "sluice"), filepath.Join(p.dir, "rules.yaml")
-	compile := exec.Command("go", "build", "-o", binary, "./cmd/sluice")
-	compile.Dir, compile.Env = source, append(os.Environ(), "GOWORK=off")
-	if out, err := compile.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w\n%s", err, out)
+func (p *program) start() error {
+	binary, err := frame.Build(p.dir)
+	if err != nil {
+		return err
 	}
+	file := filepath.Join(p.dir, "rules.yaml")
 	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
 		return err
 	}

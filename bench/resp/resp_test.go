@@ -3,12 +3,14 @@ package resp
 import (
 	"strings"
 	"testing"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // TestEveryCase runs each case for a moment: every entrant gets its line.
 func TestEveryCase(t *testing.T) {
 	var out, progress strings.Builder
-	if err := Run(Config{Rounds: 1, Requests: 1000, Seed: 1, Server: "../../server"}, &out, &progress); err != nil {
+	if err := Run(Config{Config: frame.Config{Rounds: 1, Seed: 1}, Requests: 1000}, &out, &progress); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range lineups() {

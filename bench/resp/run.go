@@ -6,20 +6,18 @@ import (
 	"math/rand/v2"
 	"net"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/sluice-limiter/sluice/bench/redis"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // Config says what to run.
 type Config struct {
-	Rounds   int            // measured rounds per case
-	Requests int            // per round of one entrant without a pipeline; with one, five times as many
-	Cases    *regexp.Regexp // nil: all
-	Seed     uint64         // order of the rounds
-	Server   string         // the folder of the server's module
+	frame.Config
+	Requests int // per round of one entrant without a pipeline; with one, five times as many
 }
 
 // CaseNames lists the names of all cases.
@@ -41,7 +39,7 @@ func Run(cfg Config, out, progress io.Writer) error {
 		return err
 	}
 	defer stop()
-	sluice, err := build(cfg.Server)
+	sluice, err := launch()
 	if err != nil {
 		return err
 	}
@@ -49,7 +47,7 @@ func Run(cfg Config, out, progress io.Writer) error {
 	r := rand.New(rand.NewPCG(cfg.Seed, 1))
 	header(cfg, out)
 	for _, l := range lineups() {
-		if cfg.Cases != nil && !cfg.Cases.MatchString(l.name) {
+		if !cfg.Runs(l.name) {
 			continue
 		}
 		fmt.Fprintln(progress, "case:", l.name)

@@ -51,7 +51,7 @@ func (e *entrant) measure(length time.Duration) error {
 func microseconds(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
 // interleave measures the entrants round by round, after one that only warms up.
-func interleave(es []*entrant, cfg Config, r *rand.Rand) error {
+func interleave(es []*entrant, cfg frame.Config, r *rand.Rand) error {
 	for _, e := range es {
 		if err := e.measure(cfg.Time / 3); err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -19,23 +18,6 @@ type process struct {
 	cmd     *exec.Cmd
 	address string
 	ended   chan error
-}
-
-// build makes the program sluice in a folder. The current folder is in the module of the
-// benchmarks.
-func build(dir string) (string, error) {
-	out, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", fmt.Errorf("go env: %w", err)
-	}
-	program := filepath.Join(dir, "sluice")
-	cmd := exec.Command("go", "build", "-o", program, "./cmd/sluice")
-	cmd.Dir = filepath.Join(filepath.Dir(filepath.Dir(strings.TrimSpace(string(out)))), "server")
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, text)
-	}
-	return program, nil
 }
 
 var says = regexp.MustCompile(`listens on http://(\S+)`)

@@ -6,19 +6,11 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"regexp"
-	"time"
 
 	"github.com/sluice-limiter/sluice/bench/redis"
-)
 
-// Config says what to run.
-type Config struct {
-	Rounds int            // measured rounds per case
-	Time   time.Duration  // length of a round of one entrant
-	Cases  *regexp.Regexp // nil: all
-	Seed   uint64         // order of the rounds
-}
+	"github.com/sluice-limiter/sluice/bench/frame"
+)
 
 // lineup is a case: entrants that are measured together.
 type lineup struct {
@@ -46,7 +38,7 @@ func CaseNames() []string {
 }
 
 // Run runs the cases and prints a table of each.
-func Run(cfg Config, out, progress io.Writer) error {
+func Run(cfg frame.Config, out, progress io.Writer) error {
 	dir, err := os.MkdirTemp("", "sluice-bench-server-")
 	if err != nil {
 		return err
@@ -54,13 +46,13 @@ func Run(cfg Config, out, progress io.Writer) error {
 	defer os.RemoveAll(dir)
 	fmt.Fprintln(progress, "building sluice")
 	b := &bench{dir: dir}
-	if b.program, err = build(dir); err != nil {
+	if b.program, err = frame.Build(dir); err != nil {
 		return err
 	}
 	r := rand.New(rand.NewPCG(cfg.Seed, 1))
 	header(cfg, out)
 	for _, l := range lineups() {
-		if cfg.Cases != nil && !cfg.Cases.MatchString(l.name) {
+		if !cfg.Runs(l.name) {
 			continue
 		}
 		fmt.Fprintln(progress, "case:", l.name)
@@ -72,7 +64,7 @@ func Run(cfg Config, out, progress io.Writer) error {
 }
 
 // run measures one case.
-func (l lineup) run(b *bench, cfg Config, r *rand.Rand, out io.Writer) (err error) {
+func (l lineup) run(b *bench, cfg frame.Config, r *rand.Rand, out io.Writer) (err error) {
 	if l.redis {
 		var stop func()
 		if b.redis, stop, err = redis.Serve(); err != nil {

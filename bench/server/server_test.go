@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // TestMain lets this program be the no-op server.
@@ -19,7 +21,7 @@ func TestMain(m *testing.M) {
 // gets its line.
 func TestEveryCase(t *testing.T) {
 	var out, progress strings.Builder
-	if err := Run(Config{Rounds: 1, Time: 100 * time.Millisecond, Seed: 1}, &out, &progress); err != nil {
+	if err := Run(frame.Config{Rounds: 1, Time: 100 * time.Millisecond, Seed: 1}, &out, &progress); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

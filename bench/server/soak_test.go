@@ -4,6 +4,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // TestSoak keeps the server under full load, for ten minutes if SLUICE_SOAK is set: no
@@ -14,7 +16,7 @@ func TestSoak(t *testing.T) {
 		rounds, length, slack = 60, 10*time.Second, 8<<20
 	}
 	dir := t.TempDir()
-	program, err := build(dir)
+	program, err := frame.Build(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ type entrant struct {
 func (e *entrant) ns() float64 { return frame.Median(e.rounds) }
 
 // interleave measures the entrants round by round, after one that only warms up.
-func interleave(es []*entrant, cfg Config, r *rand.Rand) {
+func interleave(es []*entrant, cfg frame.Config, r *rand.Rand) {
 	order := slices.Clone(es)
 	for _, e := range order {
 		e.measure(cfg.Time / 3)

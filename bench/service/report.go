@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
-func header(cfg Config, out io.Writer) {
+func header(cfg frame.Config, out io.Writer) {
 	fmt.Fprintf(out, "## Inside a service\n\n%d × %s, %s/%s, %s. Medians of %d interleaved rounds of %v on one goroutine, each told by the quickest tenth of its batches of %d; seed %d.\n\n",
 		runtime.NumCPU(), frame.CPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), cfg.Rounds, cfg.Time, batch, cfg.Seed)
 }

@@ -4,17 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"regexp"
-	"time"
-)
 
-// Config says what to run.
-type Config struct {
-	Rounds int            // measured rounds per case
-	Time   time.Duration  // length of a round of one entrant
-	Cases  *regexp.Regexp // nil: all
-	Seed   uint64         // order of the rounds
-}
+	"github.com/sluice-limiter/sluice/bench/frame"
+)
 
 // lineup is a case: entrants that are measured together. The first is what the
 // others are compared with.
@@ -40,11 +32,11 @@ func CaseNames() []string {
 }
 
 // Run runs the cases and prints a table of each.
-func Run(cfg Config, out, progress io.Writer) error {
+func Run(cfg frame.Config, out, progress io.Writer) error {
 	r := rand.New(rand.NewPCG(cfg.Seed, 1))
 	header(cfg, out)
 	for _, l := range lineups() {
-		if cfg.Cases != nil && !cfg.Cases.MatchString(l.name) {
+		if !cfg.Runs(l.name) {
 			continue
 		}
 		fmt.Fprintln(progress, "case:", l.name)

@@ -4,13 +4,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sluice-limiter/sluice/bench/frame"
 )
 
 // TestEveryCase runs each case for a moment: what is allowed stays allowed, and every
 // entrant gets its line.
 func TestEveryCase(t *testing.T) {
 	var out, progress strings.Builder
-	if err := Run(Config{Rounds: 1, Time: time.Microsecond, Seed: 1}, &out, &progress); err != nil {
+	if err := Run(frame.Config{Rounds: 1, Time: time.Microsecond, Seed: 1}, &out, &progress); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

@@ -10,9 +10,7 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/sluice-limiter/sluice/bench/frame"
@@ -20,54 +18,30 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "local:", err)
-		os.Exit(1)
-	}
-}
-
-func run() error {
-	var (
-		cfg          = local.Config{}
-		cases, peers string
-		jsonFile     string
-		list         bool
-	)
-	flag.IntVar(&cfg.Rounds, "rounds", 7, "measured rounds per case")
-	flag.DurationVar(&cfg.Time, "time", 150*time.Millisecond, "length of a round of one contestant")
-	flag.StringVar(&cases, "case", "", "regular expression of the cases to run")
-	flag.StringVar(&peers, "peers", "", "regular expression of the peers to run")
-	flag.Uint64Var(&cfg.Seed, "seed", uint64(time.Now().UnixNano()), "seed of the order and of the keys")
-	flag.StringVar(&jsonFile, "json", "", "file to write the report to as JSON")
+	var file string
+	cfg := local.Config{Config: frame.Config{Rounds: 7, Time: 150 * time.Millisecond}}
+	flag.Func("peers", "regular expression of the peers to run; ours and the floors always run", frame.Pattern(&cfg.Peers))
 	flag.BoolVar(&cfg.Quick, "quick", false, "fewer keys, 3 rounds of 20 ms: only to see that it works")
-	flag.BoolVar(&list, "list", false, "list cases and contestants")
-	flag.Parse()
-	if cfg.Quick {
-		cfg.Rounds, cfg.Time = 3, 20*time.Millisecond
-	}
-	if list {
-		printList(cfg)
-		return nil
-	}
-	var err error
-	if cfg.Cases, err = frame.Pattern(cases); err != nil {
-		return err
-	}
-	if cfg.Peers, err = frame.Pattern(peers); err != nil {
-		return err
-	}
-	report := local.Run(cfg, os.Stdout, os.Stderr)
-	if jsonFile == "" {
-		return nil
-	}
-	return writeJSON(report, jsonFile)
+	flag.StringVar(&file, "json", "", "file to write the report to as JSON")
+	frame.Main(&cfg.Config, func() []string { return list(cfg) }, func() error {
+		if cfg.Quick {
+			cfg.Rounds, cfg.Time = 3, 20*time.Millisecond
+		}
+		report := local.Run(cfg, os.Stdout, os.Stderr)
+		if file == "" {
+			return nil
+		}
+		return writeJSON(report, file)
+	})
 }
 
-func printList(cfg local.Config) {
-	fmt.Println("cases:", strings.Join(local.CaseNames(cfg), " "))
+// list names the cases and the contestants.
+func list(cfg local.Config) []string {
+	names := local.CaseNames(cfg)
 	for _, c := range local.Contestants() {
-		fmt.Printf("%-6s %s\n", c.Kind, c.Name)
+		names = append(names, c.Kind.String()+": "+c.Name)
 	}
+	return names
 }
 
 func writeJSON(r local.Report, name string) error {

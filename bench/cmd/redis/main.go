@@ -10,9 +10,7 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/sluice-limiter/sluice/bench/frame"
@@ -20,48 +18,19 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "redis:", err)
-		os.Exit(1)
-	}
+	cfg := redis.Config{Config: frame.Config{Rounds: 3, Time: time.Second}}
+	flag.Func("peers", "regular expression of the peers to run; ours and the floors always run", frame.Pattern(&cfg.Peers))
+	frame.Main(&cfg.Config, list, func() error {
+		_, err := redis.Run(cfg, os.Stdout, os.Stderr)
+		return err
+	})
 }
 
-func run() error {
-	var (
-		cfg          redis.Config
-		cases, peers string
-		seconds      float64
-		list         bool
-	)
-	flag.IntVar(&cfg.Rounds, "rounds", 3, "measured rounds per case")
-	flag.Float64Var(&seconds, "seconds", 1, "length of a round of one contestant in seconds")
-	flag.StringVar(&cases, "case", "", "regular expression of the cases to run")
-	flag.StringVar(&peers, "peers", "", "regular expression of the peers to run; ours and the floors always run")
-	flag.Uint64Var(&cfg.Seed, "seed", uint64(time.Now().UnixNano()), "seed of the order and of the keys")
-	flag.BoolVar(&list, "list", false, "list cases and contestants")
-	flag.Parse()
-	if list {
-		printList()
-		return nil
-	}
-	cfg.Time = time.Duration(seconds * float64(time.Second))
-	if cfg.Rounds < 1 || cfg.Time < time.Millisecond {
-		return fmt.Errorf("%d rounds of %v: at least one round of a millisecond is needed", cfg.Rounds, cfg.Time)
-	}
-	var err error
-	if cfg.Cases, err = frame.Pattern(cases); err != nil {
-		return err
-	}
-	if cfg.Peers, err = frame.Pattern(peers); err != nil {
-		return err
-	}
-	_, err = redis.Run(cfg, os.Stdout, os.Stderr)
-	return err
-}
-
-func printList() {
-	fmt.Println("cases:", strings.Join(redis.CaseNames(), " "))
+// list names the cases and the contestants.
+func list() []string {
+	names := redis.CaseNames()
 	for _, c := range redis.Contestants() {
-		fmt.Printf("%-8s%s\n", c.Kind, c.Name)
+		names = append(names, c.Kind.String()+": "+c.Name)
 	}
+	return names
 }

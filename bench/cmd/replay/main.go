@@ -7,9 +7,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 
+	"github.com/sluice-limiter/sluice/bench/frame"
 	"github.com/sluice-limiter/sluice/bench/replay"
 )
 
@@ -22,24 +22,21 @@ func main() {
 
 func run() error {
 	c := replay.Config{}
-	var root string
-	flag.StringVar(&root, "root", "..", "folder of the repository")
 	flag.IntVar(&c.Lines, "lines", 5_000_000, "length of the log")
 	flag.IntVar(&c.Keys, "keys", 1_000_000, "keys of the log for the memory")
 	flag.IntVar(&c.Rounds, "rounds", 3, "rounds, of which the fastest counts")
 	flag.Parse()
-	folder, err := os.MkdirTemp("", "bench-replay-")
+	root, err := frame.Root()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
-	c.Folder = folder
 	c.Log = filepath.Join(root, "accesslog/testdata/wordpress-2016.log.gz")
-	c.Program = filepath.Join(folder, "sluice")
-	build := exec.Command("go", "build", "-o", c.Program, "./cmd/sluice")
-	build.Dir, build.Stderr = filepath.Join(root, "server"), os.Stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("build: %w", err)
+	if c.Folder, err = os.MkdirTemp("", "bench-replay-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(c.Folder)
+	if c.Program, err = frame.Build(c.Folder); err != nil {
+		return err
 	}
 	return replay.Run(c, os.Stdout)
 }

@@ -9,10 +9,7 @@
 package main
 
 import (
-	"flag"
-	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/sluice-limiter/sluice/bench/frame"
@@ -23,31 +20,6 @@ func main() {
 	if server.Noop() {
 		return
 	}
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "server:", err)
-		os.Exit(1)
-	}
-}
-
-func run() error {
-	var (
-		cfg   server.Config
-		cases string
-		list  bool
-	)
-	flag.IntVar(&cfg.Rounds, "rounds", 9, "measured rounds per case")
-	flag.DurationVar(&cfg.Time, "time", 3*time.Second, "length of a round of one entrant")
-	flag.StringVar(&cases, "case", "", "regular expression of the cases to run")
-	flag.Uint64Var(&cfg.Seed, "seed", uint64(time.Now().UnixNano()), "seed of the order")
-	flag.BoolVar(&list, "list", false, "list the cases")
-	flag.Parse()
-	if list {
-		fmt.Println(strings.Join(server.CaseNames(), " "))
-		return nil
-	}
-	var err error
-	if cfg.Cases, err = frame.Pattern(cases); err != nil {
-		return err
-	}
-	return server.Run(cfg, os.Stdout, os.Stderr)
+	cfg := frame.Config{Rounds: 9, Time: 3 * time.Second}
+	frame.Main(&cfg, server.CaseNames, func() error { return server.Run(cfg, os.Stdout, os.Stderr) })
 }

@@ -8,10 +8,7 @@
 package main
 
 import (
-	"flag"
-	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/sluice-limiter/sluice/bench/frame"
@@ -19,31 +16,6 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "service:", err)
-		os.Exit(1)
-	}
-}
-
-func run() error {
-	var (
-		cfg   service.Config
-		cases string
-		list  bool
-	)
-	flag.IntVar(&cfg.Rounds, "rounds", 9, "measured rounds per case")
-	flag.DurationVar(&cfg.Time, "time", 200*time.Millisecond, "length of a round of one entrant")
-	flag.StringVar(&cases, "case", "", "regular expression of the cases to run")
-	flag.Uint64Var(&cfg.Seed, "seed", uint64(time.Now().UnixNano()), "seed of the order")
-	flag.BoolVar(&list, "list", false, "list the cases")
-	flag.Parse()
-	if list {
-		fmt.Println(strings.Join(service.CaseNames(), " "))
-		return nil
-	}
-	var err error
-	if cfg.Cases, err = frame.Pattern(cases); err != nil {
-		return err
-	}
-	return service.Run(cfg, os.Stdout, os.Stderr)
+	cfg := frame.Config{Rounds: 9, Time: 200 * time.Millisecond}
+	frame.Main(&cfg, service.CaseNames, func() error { return service.Run(cfg, os.Stdout, os.Stderr) })
 }
