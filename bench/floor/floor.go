@@ -1,6 +1,5 @@
 // Package floor holds the physical floors that the benchmarks compare with:
-// the least work with which a decision of a token bucket can be made in
-// simple Go.
+// the least work with which a decision can be made in simple Go.
 //
 // Nothing here is a usable rate limiter. There is no waiting, no refund, no
 // change of a limit, no eviction and no growth; there are no errors and no
@@ -14,8 +13,8 @@
 //   - [Word] is what is left of both without clock and limit: one load and one
 //     compare-and-swap of one word.
 //   - [Table] is a flat table of 24-byte slots with the decision of [Bucket].
-//   - [CellTable] is the same with the word in a cell of two cache lines, whose
-//     number is in the slot: for states that do not fit into a slot.
+//   - [WindowTable], [WarmUpTable] and [LogTable] are flat tables of states that are
+//     more than a word: a slot has a lock, and the clock is read under it.
 package floor
 
 import (

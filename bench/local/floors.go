@@ -16,7 +16,7 @@ const (
 	floorCoarse = "floor: CAS + coarse clock"
 	floorWord   = "floor: load + CAS, no clock, no limit"
 	floorTable  = "floor: flat table"
-	floorCells  = "floor: flat table and a cell"
+	floorStates = "floor: flat table, lock, state"
 )
 
 func floors() []Contestant {
@@ -34,15 +34,15 @@ func floors() []Contestant {
 	}}
 }
 
-// cellsFloor is the floor of states that do not fit into a slot: it takes part only
-// beside the algorithms that have such.
-func cellsFloor() Contestant {
-	return Contestant{
-		Name: floorCells, Kind: Floor,
-		NewKeyed: func(q Quota, keys int) Keyed {
-			return floorKeyed{floor.NewCellTable(floorLimit(q), keys)}
-		},
-	}
+// stateFloor is the floor of an algorithm whose states are more than a few words.
+func stateFloor(build func(q Quota, keys int) floorTaker) func(q Quota, keys int) Keyed {
+	return func(q Quota, keys int) Keyed { return floorKeyed{build(q, keys)} }
+}
+
+func windowFloor(q Quota, keys int) floorTaker { return floor.NewWindowTable(q.Count, q.Period, keys) }
+func logFloor(q Quota, keys int) floorTaker    { return floor.NewLogTable(q.Count, q.Period, keys) }
+func warmUpFloor(q Quota, keys int) floorTaker {
+	return floor.NewWarmUpTable(q.Count, q.Period, warmUpTime, keys)
 }
 
 // wordFloor shows what the fastest word takes: it takes part only beside a clock that
@@ -97,9 +97,9 @@ func (f floorCoarseSingle) Run(n int) (t Tally) {
 // Close stops the clock.
 func (f floorCoarseSingle) Close() { f.c.Stop() }
 
-type floorKeyed struct {
-	t interface{ Allow(key string) bool }
-}
+type floorTaker interface{ Allow(key string) bool }
+
+type floorKeyed struct{ t floorTaker }
 
 // Run implements Keyed.
 func (f floorKeyed) Run(seq string) (t Tally) {

@@ -69,6 +69,9 @@ func (o oursKeyed) Run(seq string) (t Tally) {
 	return t
 }
 
+// warmUpTime is how long a warm-up takes.
+const warmUpTime = time.Second
+
 // oursAlgorithms are the other algorithms, each with a quota that admits about
 // what the case asks: some ten requests per key in a run, at most a few per
 // second.
@@ -79,21 +82,21 @@ func oursAlgorithms() []algorithm {
 		queue  = Quota{Count: 100, Period: time.Second, Burst: 100}
 	)
 	return []algorithm{
-		algorithmOf("fixed_window", window, func(l *sluice.Limit) { l.Algorithm = sluice.FixedWindow }),
-		algorithmOf("sliding_window", window, func(l *sluice.Limit) { l.Algorithm = sluice.SlidingWindow }),
-		algorithmOf("sliding_window_weighted", window, func(l *sluice.Limit) {
+		algorithmOf("fixed_window", window, nil, func(l *sluice.Limit) { l.Algorithm = sluice.FixedWindow }),
+		algorithmOf("sliding_window", window, stateFloor(windowFloor), func(l *sluice.Limit) { l.Algorithm = sluice.SlidingWindow }),
+		algorithmOf("sliding_window_weighted", window, nil, func(l *sluice.Limit) {
 			l.Algorithm, l.Weighted = sluice.SlidingWindow, true
 		}),
-		algorithmOf("sliding_log", log, func(l *sluice.Limit) { l.Algorithm = sluice.SlidingLog }),
-		algorithmOf("leaky_bucket", queue, func(l *sluice.Limit) { l.Algorithm = sluice.LeakyBucket }),
-		algorithmOf("warm_up", queue, func(l *sluice.Limit) {
-			l.Algorithm, l.WarmUp = sluice.WarmUp, time.Second
+		algorithmOf("sliding_log", log, stateFloor(logFloor), func(l *sluice.Limit) { l.Algorithm = sluice.SlidingLog }),
+		algorithmOf("leaky_bucket", queue, nil, func(l *sluice.Limit) { l.Algorithm = sluice.LeakyBucket }),
+		algorithmOf("warm_up", queue, stateFloor(warmUpFloor), func(l *sluice.Limit) {
+			l.Algorithm, l.WarmUp = sluice.WarmUp, warmUpTime
 		}),
 	}
 }
 
-func algorithmOf(name string, q Quota, set func(*sluice.Limit)) algorithm {
-	return algorithm{name: name, quota: q, build: func(q Quota, keys int) Keyed {
+func algorithmOf(name string, q Quota, floor func(Quota, int) Keyed, set func(*sluice.Limit)) algorithm {
+	return algorithm{name: name, quota: q, floor: floor, build: func(q Quota, keys int) Keyed {
 		l := sluice.Per(q.Count, q.Period)
 		set(&l)
 		return oursKeyed{sluice.NewKeyed(l, sluice.WithStore(roomFor(keys)))}

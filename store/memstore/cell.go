@@ -132,8 +132,7 @@ func (c *Cell) save(p *algo.Spec, st *algo.State, now int64) {
 		c.slot.word.Store(p.StateWord(st, c.epoch))
 		return
 	}
-	c.rest.f, c.rest.g = st.F, st.G
-	c.rest.keep(st.More)
+	c.rest = rest{st.F, st.G, st.More}
 	c.slot.unit.Store(0)
 	c.slot.word.Store(stateWord(st, c.epoch) | moved)
 }

@@ -8,14 +8,15 @@ const grace = 10e6
 
 // place finds a slot for a new key within its reach: a free one near its home,
 // else one whose key has been idle for a while. It returns -1 if there is none.
-func (s *Store) place(ss *slots, k key, now int64) int {
-	home := k.home()
-	for i := home; i < home+reach; i++ {
+func (s *Store) place(p *page, k key, now int64) int {
+	ss, step := p.slots.Load(), p.table.step
+	home := k.home(step)
+	for i := home; i < home+reach*step; i += step {
 		if sl := &ss[i%pageSlots]; sl.hi.Load()|sl.lo.Load() == 0 || sl.word.Load()&moved != 0 {
 			return int(i % pageSlots)
 		}
 	}
-	for i := home; i < home+reach; i++ {
+	for i := home; i < home+reach*step; i += step {
 		sl := &ss[i%pageSlots]
 		w := sl.word.Load()
 		if now > sl.idleSince(w)+grace && sl.unit.Load()&pinned == 0 && sl.kill(w) {
@@ -64,13 +65,14 @@ func (v *victim) consider(p *page, i int, now int64) {
 // evict chooses who makes room at the cap of memory: the best victim within the
 // new key's reach. There is none if all are held.
 func (s *Store) evict(p *page, k key, now int64) victim {
-	home := k.home()
+	step := p.table.step
+	home := k.home(step)
 	var v victim
-	for i := home; i < home+reach; i++ {
+	for i := home; i < home+reach*step; i += step {
 		v.consider(p, int(i%pageSlots), now)
 	}
 	if v.kept == v.seen { // every one is asked for: the marks have served
-		for i := home; i < home+reach; i++ {
+		for i := home; i < home+reach*step; i += step {
 			p.slots.Load()[i%pageSlots].unit.And(^asked)
 		}
 	}
@@ -104,7 +106,7 @@ func (s *Store) warn(now int64) {
 		n := s.forgotten.Load()
 		s.told.Store(n)
 		s.logger.Warn("memstore: full, and forgets keys in use, whose limits begin anew: raise its cap",
-			"forgotten", n, "keys", s.keys.Load(), "bytes", s.pages.Load()+s.beside.Load())
+			"forgotten", n, "keys", s.keys.Load(), "bytes", s.Stats().Bytes)
 	}
 }
 
@@ -122,13 +124,12 @@ func (s *Store) evictKeys(now int64) {
 func (s *Store) evictAnywhere(now int64, only uint64) bool {
 	v := victim{only: only}
 	for pages := range shards * reach {
-		// Steps of the golden ratio meet each page as often as new keys do.
-		p := s.table.page(key{hi: s.hand.Add(1) * 0x9e3779b97f4a7c15})
+		p := s.nextPage()
 		if p.slots.Load() == nil {
 			continue
 		}
-		for i := range pageSlots {
-			v.consider(p, i, now)
+		for i := uint(0); i < pageSlots; i += p.table.step {
+			v.consider(p, int(i), now)
 		}
 		if v.seen >= reach && (v.rank < now || pages >= 1) {
 			break
@@ -141,6 +142,17 @@ func (s *Store) evictAnywhere(now int64, only uint64) bool {
 	s.kill(v, now)
 	v.page.mu.Unlock()
 	return true
+}
+
+// nextPage returns the page that is next to make room. Steps of the golden ratio meet
+// each page as often as new keys do, and each table as often as it has pages.
+func (s *Store) nextPage() *page {
+	h := s.hand.Add(1) * 0x9e3779b97f4a7c15
+	bytes := s.table.bytes.Load()
+	if h%uint64(1+bytes+s.wide.bytes.Load()) > uint64(bytes) {
+		return s.wide.page(key{hi: h})
+	}
+	return s.table.page(key{hi: h})
 }
 
 // relieve brings the store back below its cap after a state grew, and sees to it
@@ -177,17 +189,29 @@ func (s *Store) within(used, most int64) bool {
 	return used <= most
 }
 
-// mayGrow reports whether n more bytes of pages stay within the cap, of which a
-// sixteenth is left to what stands beside them.
-func (s *Store) mayGrow(n int64) bool {
-	return s.within(s.pages.Load()+n+max(s.beside.Load()+s.rests.spare.Load(), s.maxBytes/16), s.maxBytes)
+// mayGrow reports whether n more bytes of pages of the table stay within the cap. A
+// sixteenth of that is left to all but the narrow table, half of it to what stands
+// beside the tables.
+func (s *Store) mayGrow(t *table, n int64) bool {
+	used, beside := t.bytes.Load()+n, max(s.besides(), s.maxBytes/32)
+	if t == &s.wide {
+		return s.within(used+beside, s.maxBytes-s.table.claims())
+	}
+	return s.within(used+max(s.wide.claims()+beside, s.maxBytes/16), s.maxBytes)
 }
 
-// roomBeside reports whether there is room for n more bytes beside the pages: of
+// claims returns the bytes of the table, or of the first pages of its shards, which
+// nobody denies it.
+func (t *table) claims() int64 { return max(t.bytes.Load(), shards*pageBytes) }
+
+// roomBeside reports whether there is room for n more bytes beside the tables: of
 // states that grow, and of reservations.
 func (s *Store) roomBeside(n int64) bool {
-	return s.within(s.beside.Load()+s.rests.spare.Load()+n, max(s.maxBytes-s.pages.Load(), s.maxBytes/16))
+	return s.within(s.besides()+n, max(s.maxBytes-s.table.bytes.Load()-s.wide.bytes.Load(), s.maxBytes/32))
 }
+
+// besides returns the bytes of what stands beside the tables, free rests included.
+func (s *Store) besides() int64 { return s.beside.Load() + s.rests.spare.Load() }
 
 // atMaxKeys reports whether a key has to go before another comes.
 func (s *Store) atMaxKeys() bool { return !s.within(s.keys.Load()+1, s.maxKeys) }

@@ -16,7 +16,7 @@ func (w *world) onePage(p *algo.Spec, n int) []string {
 	for i := 0; len(names) < n; i++ {
 		name := fmt.Sprint("n", i)
 		k := w.hash.key(name, p.Shape())
-		if shardOf[k.hi>>56] == shardOf[first.hi>>56] && k.home() == first.home() {
+		if shardOf[k.hi>>56] == shardOf[first.hi>>56] && k.home(narrow) == first.home(narrow) {
 			names = append(names, name)
 		}
 	}
@@ -24,7 +24,7 @@ func (w *world) onePage(p *algo.Spec, n int) []string {
 }
 
 // atCap fills a store with a cap of memory so far that no page may split.
-func atCap(w *world) { w.pages.Store(w.maxBytes) }
+func atCap(w *world) { w.table.bytes.Store(w.maxBytes) }
 
 // TestIdleGoesFirst: among 32 candidates the one that has been idle longest makes
 // room, wherever it lies; then the others that are idle; then the one in deficit
@@ -181,7 +181,7 @@ func TestCallOfKnownKeysEvictsNobody(t *testing.T) {
 	}
 	k := w.hash.key("a", p.Shape())
 	page := w.table.lockPage(k)
-	w.split(page, k)
+	page.split(k)
 	page.mu.Unlock()
 	w.add(addition{key: k, unit: 1, now: 1})
 	w.all(store.Check{Key: "a", Spec: p, Cost: 1}, store.Check{Key: "b", Spec: p, Cost: 1})

@@ -71,7 +71,7 @@ func (h *handful) hash(s *Store, checks []store.Check) {
 		c := &checks[i]
 		k := s.hash.key(c.Key, c.Spec.Shape())
 		page := s.table.slots(k)
-		page.prefetch(k)
+		page.prefetch(k, narrow)
 		h.keys[i], h.pages[i] = k, page
 	}
 }
@@ -101,7 +101,7 @@ func (h *handful) sort(n int) bool {
 // find fails if a key has no slot.
 func (h *handful) find(n int) bool {
 	for i := range n {
-		sl, w := h.pages[i].find(h.keys[i])
+		sl, w := h.pages[i].find(h.keys[i], narrow)
 		if w&moved != 0 {
 			return false
 		}

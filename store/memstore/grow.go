@@ -18,6 +18,7 @@ type addition struct {
 	key        key
 	unit, word uint64
 	now        int64 // µs since the epoch
+	wide       bool  // it needs a slot with a tail
 	pin        bool  // it must stay until it is held
 }
 
@@ -25,8 +26,12 @@ type addition struct {
 // the word and the unit of a, and added is true. Nobody who holds a slot may call
 // it: whoever splits a page waits for all of its slots.
 func (s *Store) add(a addition) (sl *slot, added bool) {
+	t := &s.table
+	if a.wide {
+		t = &s.wide
+	}
 	for room := false; ; {
-		p := s.table.lockPage(a.key)
+		p := t.lockPage(a.key)
 		if sl := p.live(a.key); sl != nil {
 			if a.pin {
 				sl.unit.Or(pinned)
@@ -53,17 +58,17 @@ func (s *Store) add(a addition) (sl *slot, added bool) {
 func (s *Store) addTo(p *page, a addition) (*slot, bool) {
 	ss := p.slots.Load()
 	if ss == nil {
-		ss = s.firstSlots(p, a.key)
+		ss = p.firstSlots(a.key)
 	}
-	i := s.place(ss, a.key, a.now)
-	if i < 0 && s.mayGrow(s.table.growth(p, a.key)) {
-		s.split(p, a.key)
+	i := s.place(p, a.key, a.now)
+	if i < 0 && s.mayGrow(p.table, p.growth(a.key)) {
+		p.split(a.key)
 		return nil, false
 	}
 	if i < 0 {
 		v := s.evict(p, a.key, a.now)
 		if v.slot == nil { // all in reach are held, and more than the cap is needed at once
-			s.split(p, a.key)
+			p.split(a.key)
 			return nil, false
 		}
 		if !s.kill(v, a.now) { // used this very moment
@@ -76,10 +81,10 @@ func (s *Store) addTo(p *page, a addition) (*slot, bool) {
 }
 
 // firstSlots gives a page its slots when its first key comes.
-func (s *Store) firstSlots(p *page, k key) *slots {
+func (p *page) firstSlots(k key) *slots {
 	ss := new(slots)
-	s.pages.Add(pageBytes)
-	sh := &s.table.shards[shardOf[k.hi>>56]]
+	p.table.bytes.Add(pageBytes)
+	sh := &p.table.shards[shardOf[k.hi>>56]]
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	p.slots.Store(ss)
@@ -124,24 +129,24 @@ func freshWord(unit uint64, now int64) uint64 {
 
 // split moves the keys whose next directory bit is set to a new page. Readers
 // that meet a dead slot meanwhile come to the page's lock and wait.
-func (s *Store) split(p *page, k key) {
+func (p *page) split(k key) {
 	p.version.Add(1)
 	p.depth++
 	p.bits <<= 1
-	q := &page{depth: p.depth, bits: p.bits | 1}
+	q := &page{table: p.table, depth: p.depth, bits: p.bits | 1}
 	q.slots.Store(new(slots))
-	s.pages.Add(pageBytes)
+	p.table.bytes.Add(pageBytes)
 	moveSlots(p, q, true)
 	moveSlots(p, q, false)
 	p.compact()
-	s.pages.Add(s.table.grow(shardOf[k.hi>>56], p, q))
+	p.table.bytes.Add(p.table.grow(shardOf[k.hi>>56], p, q))
 	p.version.Add(1)
 }
 
 // growth is how many bytes a split of the page takes at most: those of another page,
 // and of a directory twice as large if this one tells no more keys apart.
-func (t *table) growth(p *page, k key) int64 {
-	d := t.dirs[k.hi>>56].Load()
+func (p *page) growth(k key) int64 {
+	d := p.table.dirs[k.hi>>56].Load()
 	if p.depth < d.depth {
 		return pageBytes
 	}
@@ -177,16 +182,16 @@ func (t *table) grow(shard uint8, p, q *page) (bytes int64) {
 // slots, as near to their homes as they can. So for each its old place, at least,
 // is free.
 func moveSlots(p, q *page, over bool) {
-	from := p.slots.Load()
-	for i := range from {
+	from, step := p.slots.Load(), p.table.step
+	for i := uint(0); i < pageSlots; i += step {
 		k := key{from[i].hi.Load(), from[i].lo.Load()}
-		if q.covers(k) && (i < int(k.home())) == over {
+		if q.covers(k) && (i < k.home(step)) == over {
 			moveSlot(p, i, q)
 		}
 	}
 }
 
-func moveSlot(p *page, i int, q *page) {
+func moveSlot(p *page, i uint, q *page) {
 	from := &p.slots.Load()[i]
 	w := from.word.Load()
 	for spins := 0; w&moved == 0 && !from.kill(w); spins++ {
@@ -198,9 +203,9 @@ func moveSlot(p *page, i int, q *page) {
 	}
 	k := key{from.hi.Load(), from.lo.Load()}
 	to := q.slots.Load()
-	j := min(i, int(k.home()))
+	j := min(i, k.home(q.table.step))
 	for to[j].hi.Load()|to[j].lo.Load() != 0 {
-		j++
+		j += q.table.step
 	}
 	to[j].put(from, w)
 }
@@ -212,20 +217,23 @@ func (s *slot) put(from *slot, w uint64) {
 	s.hi.Store(from.hi.Load())
 	s.lo.Store(from.lo.Load())
 	s.unit.Store(from.unit.Swap(0)) // its rest has one owner
+	if s.unit.Load()&near != 0 {
+		*s.tail() = *from.tail()
+	}
 	s.word.Store(w)
 }
 
 // compact moves keys of a page that has just been split nearer to their homes,
 // so that they are found sooner. A key that is in use this moment stays.
 func (p *page) compact() {
-	ss := p.slots.Load()
-	for i := range ss {
+	ss, step := p.slots.Load(), p.table.step
+	for i := uint(0); i < pageSlots; i += step {
 		from := &ss[i]
 		k, w := key{from.hi.Load(), from.lo.Load()}, from.word.Load()
 		if w&flags != 0 || k == (key{}) {
 			continue
 		}
-		for j := k.home(); j%pageSlots != uint(i); j++ {
+		for j := k.home(step); j%pageSlots != i; j += step {
 			to := &ss[j%pageSlots]
 			if to.word.Load()&moved == 0 && to.hi.Load()|to.lo.Load() != 0 {
 				continue

@@ -69,22 +69,29 @@ func (w *world) left(name string, p *algo.Spec) int64 {
 // slotOf returns the key's live slot, or nil.
 func (w *world) slotOf(name string, p *algo.Spec) *slot {
 	k := w.hash.key(name, p.Shape())
-	return w.table.page(k).live(k)
+	return w.tableOf(p).page(k).live(k)
 }
 
 // eachSlot visits all live slots.
 func (w *world) eachSlot(visit func(p *page, sl *slot)) {
-	for i := range w.table.shards {
-		d, last := w.table.shards[i].dir, (*page)(nil)
-		for j := range d.pages {
-			p := d.pages[j].Load()
-			if p == last || p.slots.Load() == nil {
-				continue
+	w.eachPage(func(p *page) {
+		for n := uint(0); n < pageSlots; n += p.table.step {
+			if sl := &p.slots.Load()[n]; sl.hi.Load()|sl.lo.Load() != 0 && sl.word.Load()&moved == 0 {
+				visit(p, sl)
 			}
-			last = p
-			for n := range pageSlots {
-				if sl := &p.slots.Load()[n]; sl.hi.Load()|sl.lo.Load() != 0 && sl.word.Load()&moved == 0 {
-					visit(p, sl)
+		}
+	})
+}
+
+// eachPage visits all pages that have slots.
+func (w *world) eachPage(visit func(p *page)) {
+	for _, t := range []*table{&w.table, &w.wide} {
+		for i := range t.shards {
+			d, last := t.shards[i].dir, (*page)(nil)
+			for j := range d.pages {
+				if p := d.pages[j].Load(); p != last && p.slots.Load() != nil {
+					last = p
+					visit(p)
 				}
 			}
 		}

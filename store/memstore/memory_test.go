@@ -52,12 +52,12 @@ func TestLogsAreRelieved(t *testing.T) {
 	}
 	logs := int64(0)
 	w.eachSlot(func(p *page, sl *slot) {
-		if sl.unit.Load()&far != 0 {
+		if sl.unit.Load()&(near|far) != 0 {
 			logs++
 		}
 	})
 	if logs != st.Keys-words {
-		t.Errorf("%d of %d keys have a rest", logs, st.Keys)
+		t.Errorf("%d of %d keys are logs", logs, st.Keys)
 	}
 }
 
@@ -94,7 +94,9 @@ func TestPagesFullLeavesRoomBeside(t *testing.T) {
 func TestKeysGiveTheirMemoryBack(t *testing.T) {
 	w, log := newWorld(t), logOf(t, 1000)
 	names := w.onePage(log, 2)
-	w.spend(names[0], log, 1)
+	for range 10 { // too many for a tail
+		w.spend(names[0], log, 1)
+	}
 	empty := w.Stats().Bytes
 	for range 500 {
 		w.spend(names[1], log, 1)

@@ -32,14 +32,15 @@ type Store struct {
 	base  time.Time // a year after the epoch
 	epoch int64
 	hash  hasher
-	table table
-	rests rests
+	table table // of states that fit into a slot
+	wide  table // of those that fit into its tail
+	rests rests // of all others
 	open  reservations
 
 	permits permits
 
 	maxBytes, maxKeys int64
-	pages, beside     atomic.Int64 // bytes of the table, and of what stands beside it: long states, reservations
+	beside            atomic.Int64 // bytes of what stands beside the tables: long states, reservations
 	keys              atomic.Int64
 	evicted           atomic.Int64
 	forgotten         atomic.Int64
@@ -104,7 +105,8 @@ func New(opts ...Option) *Store {
 	}
 	s.base, s.exact = s.clock.Base()
 	s.epoch = s.clock.Start() - year // a clock that goes back a little stays on our scale
-	s.table.init()
+	s.table.init(narrow)
+	s.wide.init(wide)
 	s.open.init()
 	s.permits.all = make(map[key]*algo.Permits)
 	return s
@@ -124,7 +126,7 @@ type Stats struct {
 // Stats returns the store's figures.
 func (s *Store) Stats() Stats {
 	return Stats{
-		s.keys.Load(), s.pages.Load() + s.beside.Load() + s.rests.spare.Load(), s.evicted.Load(), s.forgotten.Load(), s.open.count(),
+		s.keys.Load(), s.table.bytes.Load() + s.wide.bytes.Load() + s.besides(), s.evicted.Load(), s.forgotten.Load(), s.open.count(),
 	}
 }
 
@@ -170,7 +172,7 @@ func (s *Store) TakeOne(name string, p *algo.Spec, cost int64, v *algo.Verdict) 
 		return
 	}
 	page := s.table.slots(k)
-	page.prefetch(k) // while the clock is read
+	page.prefetch(k, narrow) // while the clock is read
 	var now int64
 	if s.exact {
 		now = int64(time.Since(s.base))/1000 + year
@@ -178,7 +180,7 @@ func (s *Store) TakeOne(name string, p *algo.Spec, cost int64, v *algo.Verdict) 
 		now = s.clock.Now() - s.epoch
 	}
 	if uint64(now) <= algo.MaxWordTime {
-		sl, w := page.find(k)
+		sl, w := page.find(k, narrow)
 		next, due, easy := p.TakeWord(w, now, cost)
 		switch {
 		case !easy || sl.unitOf() != p.WordUnit():

@@ -16,11 +16,14 @@ type image struct {
 }
 
 func (w *world) image(name string, p *algo.Spec) image {
-	sl, _ := w.table.find(w.hash.key(name, p.Shape()))
+	sl, _ := w.tableOf(p).find(w.hash.key(name, p.Shape()))
 	if sl == nil {
 		return image{}
 	}
 	im := image{hi: sl.hi.Load(), lo: sl.lo.Load(), word: sl.word.Load(), unit: sl.unit.Load()}
+	if im.unit&near != 0 {
+		im.more = fmt.Sprint(*sl.tail())
+	}
 	if im.unit&far != 0 {
 		x := w.rests.at(im.unit)
 		im.f, im.g, im.more = x.f, x.g, fmt.Sprint(x.more)

@@ -5,37 +5,19 @@ import (
 	"sync/atomic"
 )
 
-// rest is what does not fit into a slot: two cache lines, so that the counts of a
-// usual window are there too. What is longer has memory of its own.
+// rest is what fits neither into a slot nor into its tail.
 type rest struct {
 	f, g int64
-	more []int64 // in buf as long as it fits
-	buf  [11]int64
+	more []int64
 }
 
 const (
-	restBytes = 128
+	restBytes = 40
 	restChunk = 256 // how many are made at once
 )
 
-// keep takes over what an algorithm left in a state. A key that once needed memory
-// of its own keeps it.
-func (x *rest) keep(more []int64) {
-	own := cap(x.more) > len(x.buf)
-	if own || len(more) > len(x.buf) || len(more) > 0 && &more[0] == &x.buf[0] {
-		x.more = more
-		return
-	}
-	x.more = x.buf[:copy(x.buf[:], more)]
-}
-
 // bytes returns the memory that x takes.
-func (x *rest) bytes() int64 {
-	if c := cap(x.more); c > len(x.buf) {
-		return restBytes + 8*int64(c)
-	}
-	return restBytes
-}
+func (x *rest) bytes() int64 { return restBytes + 8*int64(cap(x.more)) }
 
 // rests are the rests of all slots. A slot knows its own by number, so that keys
 // can move without it.

@@ -102,7 +102,7 @@ func (s *Store) tryHoldAll(d *several, pin bool) bool {
 		if p.first != i || p.none {
 			continue
 		}
-		if p.slot, p.word = s.tryHold(p.key); p.slot == nil {
+		if p.slot, p.word = s.tryHold(s.tableOf(p.Spec), p.key); p.slot == nil {
 			d.releaseAll(d.order[:n])
 			return false
 		}
@@ -124,16 +124,17 @@ func (s *Store) addPart(d *several, i int, pin bool) {
 	if p.none = stateless(p.Spec); p.none {
 		return
 	}
-	if _, w := s.table.find(p.key); w&moved == 0 && !pin {
+	t := s.tableOf(p.Spec)
+	if _, w := t.find(p.key); w&moved == 0 && !pin {
 		return
 	}
 	needed := s.needed(d, i) // before the look at the table: a reservation that comes later changes that
-	p.seen, p.none = s.table.absent(p.key)
+	p.seen, p.none = t.absent(p.key)
 	if p.none && !needed || !p.none && !pin {
 		return
 	}
 	now := s.clock.Now()
-	a := addition{key: p.key, unit: s.unitFor(p.Spec, now), now: now - s.epoch, pin: pin}
+	a := addition{key: p.key, unit: s.unitFor(p.Spec, now), now: now - s.epoch, wide: t == &s.wide, pin: pin}
 	a.word = freshWord(a.unit, a.now)
 	if _, added := s.add(a); added {
 		p.fresh = a.word
@@ -159,7 +160,7 @@ func (s *Store) needed(d *several, i int) bool {
 // others are held: the call sees all of them at one instant.
 func (s *Store) stillAbsent(d *several) bool {
 	for i := range d.parts {
-		if p := &d.parts[i]; p.seen.page != nil && p.none && !p.seen.holds(&s.table, p.key) {
+		if p := &d.parts[i]; p.seen.page != nil && p.none && !p.seen.holds(p.key) {
 			return false
 		}
 	}

@@ -46,11 +46,19 @@ const (
 	restNumber        = 1<<32 - 1
 )
 
+// near marks a unit that is none either: it holds the number of counts in the slot's
+// [tail].
+const (
+	near       uint64 = 1 << 58
+	bare       uint64 = 1 << 57 // beside near: State.F is zero, and not there
+	tailLength        = 15
+)
+
 // slot holds one key. A token bucket whose state fits into a word lives in the
 // slot alone, unit tells in which parts of a µs the word counts, and it is
 // decided by one compare-and-swap. Otherwise the word is State.T from aside, the
-// rest of the state is in the unit if it is small, or in a [rest] far from here;
-// and all of it belongs to whoever holds the slot.
+// rest of the state is in the unit if it is small, in the [tail] of a wide slot, or in
+// a [rest] far from here; and all of it belongs to whoever holds the slot.
 type slot struct {
 	hi, lo atomic.Uint64 // whose: 128 bits of seeded hash; both zero: nobody's yet
 	word   atomic.Uint64
@@ -116,7 +124,7 @@ func (s *slot) idleSince(w uint64) int64 {
 	switch unit := int64(s.unitOf()); {
 	case t == 0 || unit == 1:
 		return t
-	case unit == 0 || uint64(unit)&(small|far) != 0:
+	case unit == 0 || uint64(unit)&(small|near|far) != 0:
 		return t - aside
 	default:
 		return t / unit
@@ -136,6 +144,8 @@ func (s *slot) load(st *algo.State, w uint64, x *rest, epoch int64) {
 	switch {
 	case unit&small != 0:
 		st.F, st.G = splitUnit(unit)
+	case unit&near != 0:
+		s.tail().load(st, unit)
 	case unit != 0 && unit&far == 0:
 		*st = algo.WordState(w, unit, epoch)
 		return

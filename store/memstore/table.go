@@ -13,6 +13,14 @@ const (
 	pathBytes = 16                // of an entry of a directory
 )
 
+// A narrow table has a slot in every place of its pages. A wide one has a slot in
+// every fourth, and the slot's [tail] in the three between.
+const (
+	narrow = 1
+	wide   = 4
+)
+
+// slots are the places of a page.
 type slots [pageSlots]slot
 
 // page is the unit of growth: a full page splits in two, nothing else moves,
@@ -21,6 +29,7 @@ type slots [pageSlots]slot
 type page struct {
 	mu    sync.Mutex // guards adding, dropping and moving keys; not their states
 	slots atomic.Pointer[slots]
+	table *table
 	depth uint   // how many directory bits all its keys share
 	bits  uint64 // those bits
 
@@ -69,6 +78,8 @@ var shardOf = func() (of [256]uint8) {
 type table struct {
 	dirs   [256]atomic.Pointer[directory] // by the first byte of a key: that of its shard
 	shards [shards]shard
+	step   uint         // from slot to slot: narrow or wide
+	bytes  atomic.Int64 // of pages and directories
 }
 
 // publish makes d the directory of the shard of k.
@@ -81,10 +92,11 @@ func (t *table) publish(shard uint8, d *directory) {
 	}
 }
 
-func (t *table) init() {
+func (t *table) init(step uint) {
+	t.step = step
 	for i := range t.shards {
 		d := newDirectory(0)
-		d.pages[0].Store(&page{})
+		d.pages[0].Store(&page{table: t})
 		t.publish(uint8(i), d)
 	}
 }
@@ -93,8 +105,8 @@ func (t *table) init() {
 // first one highest.
 func (k key) bits() uint64 { return k.hi << 8 }
 
-// home returns the first slot that the key may lie in.
-func (k key) home() uint { return uint(k.lo % pageSlots) }
+// home returns the first place that the key may lie in.
+func (k key) home(step uint) uint { return uint(k.lo) * step % pageSlots }
 
 // page returns the key's page.
 func (t *table) page(k key) *page {
@@ -103,9 +115,9 @@ func (t *table) page(k key) *page {
 }
 
 // prefetch lets the processor fetch what find will look at first.
-func (s *slots) prefetch(k key) {
+func (s *slots) prefetch(k key, step uint) {
 	if s != nil {
-		prefetch(unsafe.Pointer(&s[k.home()]))
+		prefetch(unsafe.Pointer(&s[k.home(step)]))
 	}
 }
 
@@ -114,12 +126,12 @@ func (s *slots) prefetch(k key) {
 // changes hands gets its new identity first. There are no slots before the first
 // key; without that look the compiler would read the page's first slot to see
 // whether there are, which costs a wait for memory.
-func (s *slots) find(k key) (*slot, uint64) {
+func (s *slots) find(k key, step uint) (*slot, uint64) {
 	if s == nil {
 		return nil, moved
 	}
 	for i := range uint(reach) {
-		if s := &s[(k.home()+i)%pageSlots]; s.hi.Load() == k.hi {
+		if s := &s[(uint(k.lo)+i)*step%pageSlots]; s.hi.Load() == k.hi {
 			if w := s.word.Load(); s.lo.Load() == k.lo {
 				return s, w
 			}
@@ -135,11 +147,11 @@ func (t *table) slots(k key) *slots {
 }
 
 // find returns the key's slot and its word, which may be dead.
-func (t *table) find(k key) (*slot, uint64) { return t.slots(k).find(k) }
+func (t *table) find(k key) (*slot, uint64) { return t.slots(k).find(k, t.step) }
 
 // live returns the key's slot, or nil if it has none or a dead one.
 func (p *page) live(k key) *slot {
-	if sl, w := p.slots.Load().find(k); w&moved == 0 {
+	if sl, w := p.slots.Load().find(k, p.table.step); w&moved == 0 {
 		return sl
 	}
 	return nil
@@ -155,8 +167,8 @@ type view struct {
 	version uint64
 }
 
-func (v view) holds(t *table, k key) bool {
-	return t.page(k) == v.page && v.page.version.Load() == v.version
+func (v view) holds(k key) bool {
+	return v.page.table.page(k) == v.page && v.page.version.Load() == v.version
 }
 
 // absent reports whether the key has no live slot, and the view that shows it.
@@ -168,7 +180,7 @@ func (t *table) absent(k key) (view, bool) {
 		if p.live(k) != nil {
 			return view{}, false
 		}
-		if v.version%2 == 0 && v.holds(t, k) {
+		if v.version%2 == 0 && v.holds(k) {
 			return v, true
 		}
 		t.lockPage(k).mu.Unlock()

@@ -80,7 +80,8 @@ func (s *Store) takeFirst(v *algo.Verdict, k key, p *algo.Spec, now, cost int64)
 // decided like this. The clock is read while the slot is held, so a key never
 // sees time go back unless the clock does.
 func (s *Store) takeHeld(v *algo.Verdict, k key, p *algo.Spec, cost int64) {
-	sl, w := s.holdKey(k)
+	t := s.tableOf(p)
+	sl, w := s.holdKey(t, k)
 	for sl == nil {
 		now := s.clock.Now()
 		*v = algo.Check(p, &algo.State{}, s.at(p, now), cost, 0)
@@ -90,9 +91,9 @@ func (s *Store) takeHeld(v *algo.Verdict, k key, p *algo.Spec, cost int64) {
 		*v = algo.Verdict{}
 		// Zero and held: it is ours, and new.
 		added := false
-		a := addition{key: k, unit: s.unitFor(p, now), word: held, now: now - s.epoch}
+		a := addition{key: k, unit: s.unitFor(p, now), word: held, now: now - s.epoch, wide: t == &s.wide}
 		if sl, added = s.add(a); !added {
-			sl, w = s.holdKey(k)
+			sl, w = s.holdKey(t, k)
 		}
 	}
 	now := s.at(p, s.clock.Now())
@@ -120,12 +121,12 @@ func (s *Store) at(p *algo.Spec, now int64) int64 {
 
 // holdKey finds the key's slot, holds it, and returns it with its word. It returns
 // nil if the key has none.
-func (s *Store) holdKey(k key) (*slot, uint64) {
+func (s *Store) holdKey(t *table, k key) (*slot, uint64) {
 	for {
-		if sl, w := s.tryHold(k); sl != nil {
+		if sl, w := s.tryHold(t, k); sl != nil {
 			return sl, w
 		}
-		if _, absent := s.table.absent(k); absent {
+		if _, absent := t.absent(k); absent {
 			return nil, 0
 		}
 	}
@@ -134,8 +135,8 @@ func (s *Store) holdKey(k key) (*slot, uint64) {
 // tryHold holds the slot that the key seems to have, and returns it with its word.
 // It returns nil if that was dead or none. What lies far from the slot is fetched
 // meanwhile.
-func (s *Store) tryHold(k key) (*slot, uint64) {
-	sl, w := s.table.find(k)
+func (s *Store) tryHold(t *table, k key) (*slot, uint64) {
+	sl, w := t.find(k)
 	if w&moved != 0 {
 		return nil, 0
 	}
@@ -178,7 +179,7 @@ func (s *Store) save(sl *slot, p *algo.Spec, st *algo.State, now int64) (grew bo
 	if unit, ok := smallUnit(st); ok {
 		s.dropRest(sl)
 		sl.unit.Store(unit)
-	} else {
+	} else if !needsTail(p) || !sl.saveNear(st) {
 		grew = s.saveFar(sl, st)
 	}
 	sl.word.Store(stateWord(st, s.epoch))
@@ -197,8 +198,7 @@ func (s *Store) saveFar(sl *slot, st *algo.State) (grew bool) {
 	if fresh {
 		had = 0
 	}
-	x.f, x.g = st.F, st.G
-	x.keep(st.More)
+	*x = rest{st.F, st.G, st.More}
 	if x.bytes() > restBytes {
 		unit |= long
 	}
