@@ -11,6 +11,9 @@ import (
 // die is no news here.
 func TestMain(m *testing.M) {
 	logging.Disable()
-	// rueidis closes connections to nodes that have left a Cluster after five seconds.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"))
+	// rueidis closes connections to nodes that have left a Cluster, or that a slot has
+	// moved away from, after five seconds.
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"),
+		goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient).redirectOrNew.func1"))
 }

@@ -1,45 +1,93 @@
 package failover
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
+
+	"github.com/sluice-limiter/sluice/internal/clock"
 )
 
 // deadline is the caller's context with the decision's deadline. The time begins to
-// run, and costs something, when somebody first looks: a store that answers from
-// memory never does. Whether somebody looked also tells whether the answer came
-// from the store itself.
+// run when somebody first looks: a store that answers from memory never does. Whether
+// somebody looked also tells whether the answer came from the store itself. A timer
+// runs only if somebody waits: who asks until when it may take, as a connection with a
+// deadline of its own does, is told without one.
 type deadline struct {
 	context.Context // the caller's
+	clock           *clock.Clock
 	after           time.Duration
 
 	mu     sync.Mutex
-	armed  context.Context // nil until somebody looks
-	cancel context.CancelFunc
+	at     time.Time     // zero until somebody looks
 	given  time.Duration // how much time there was then: the caller's may be less
-	over   bool          // the decision has been made
+	armed  context.Context
+	cancel context.CancelFunc
+	ended  error // why, once the decision has been made
 }
 
-func (d *deadline) arm() context.Context {
+// look begins the time, if it does not run yet; d.mu is held.
+func (d *deadline) look() {
+	if !d.at.IsZero() {
+		return
+	}
+	d.given = d.after
+	d.at = d.clock.Time(d.clock.Now() + d.after.Microseconds())
+	if at, ok := d.Context.Deadline(); ok && at.Before(d.at) {
+		d.at, d.given = at, time.Until(at)
+	}
+}
+
+func (d *deadline) Deadline() (time.Time, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.look()
+	return d.at, true
+}
+
+func (d *deadline) Done() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.look()
 	if d.armed == nil {
-		d.given = d.after
-		if at, ok := d.Context.Deadline(); ok {
-			d.given = min(d.given, time.Until(at))
+		if d.callers() {
+			d.armed, d.cancel = context.WithCancel(d.Context)
+		} else {
+			d.armed, d.cancel = context.WithDeadline(d.Context, d.at)
 		}
-		d.armed, d.cancel = context.WithTimeout(d.Context, d.after)
-		if d.over {
+		if d.ended != nil {
 			d.cancel()
 		}
 	}
-	return d.armed
+	return d.armed.Done()
 }
 
-func (d *deadline) Deadline() (time.Time, bool) { return d.arm().Deadline() }
-func (d *deadline) Done() <-chan struct{}       { return d.arm().Done() }
-func (d *deadline) Err() error                  { return d.arm().Err() }
+func (d *deadline) Err() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.look()
+	return d.err()
+}
+
+// err tells whether the time is over; d.mu is held.
+func (d *deadline) err() error {
+	switch {
+	case d.armed != nil:
+		return d.armed.Err()
+	case d.ended != nil:
+		return d.ended
+	case d.Context.Err() != nil:
+		return d.Context.Err()
+	case !d.callers() && time.Until(d.at) <= 0:
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// callers tells whether the caller's own deadline comes first. Then its context says
+// when that is over, so that it is never over here before it is there; d.mu is held.
+func (d *deadline) callers() bool { return d.given < d.after }
 
 // Value lets contexts that are derived from this one find what it is made of.
 func (d *deadline) Value(key any) any {
@@ -67,12 +115,14 @@ const (
 func (d *deadline) end() timing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.over = true
-	if d.armed == nil {
+	if d.at.IsZero() {
+		d.ended = context.Canceled
 		return unseen
 	}
-	err := d.armed.Err()
-	d.cancel()
+	err := d.err()
+	if d.ended = cmp.Or(err, context.Canceled); d.cancel != nil {
+		d.cancel()
+	}
 	switch {
 	case err != context.DeadlineExceeded || d.given < d.after/10:
 		return inTime

@@ -70,7 +70,7 @@ func pause() time.Duration { return probePause/2 + rand.N(probePause) }
 // back reports whether the main store answers in time: by the given probe, or a
 // peek.
 func (c *core) back(ask store.Check) bool {
-	d := &deadline{Context: c.breaker.ctx, after: c.deadline}
+	d := &deadline{Context: c.breaker.ctx, clock: c.clock, after: c.deadline}
 	op := store.Spend
 	if ask.Spec.Kind == algo.Concurrency {
 		op, ask.ID, ask.Hold = store.Acquire, "probe", 1

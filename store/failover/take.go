@@ -100,7 +100,7 @@ func (c *core) after(ctx context.Context, op store.Op, checks []store.Check, by 
 // ask asks the main store. It reports whether that failed, so that the policy has
 // to decide; if not, err is the caller's.
 func (c *core) ask(ctx context.Context, op store.Op, checks []store.Check) (failed bool, err error) {
-	d := &deadline{Context: ctx, after: c.deadline}
+	d := &deadline{Context: ctx, clock: c.clock, after: c.deadline}
 	if c.direct {
 		err = c.main.Take(d, op, checks)
 	} else {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,9 +19,14 @@ import (
 type coalescer struct {
 	wire   *wire
 	clock  *clock.Clock
+	pace   pace
 	alone  atomic.Int64            // decisions on the way by themselves, over all queues
 	queues []atomic.Pointer[queue] // by slot, or one
 	riders sync.Pool               // of *rider, to be used again
+
+	// denials, if any, are asked before a call, which may spare it, and told of its
+	// answers before the next.
+	denials *denials
 }
 
 const (
@@ -31,11 +34,27 @@ const (
 	aloneAll  = 256              // over all slots: clients have queues too, in which a context does not count
 	fewCalls  = 4                // so many calls of riders are on the way
 	slowCall  = 50_000           // µs after which a call does not keep others from going
+	slowTurn  = 20_000           // µs, likewise where there is one at a time
 	mostCalls = 64               // however slow they are
 	mostRide  = 32               // decisions in one call
 	mostWait  = 16_384           // decisions in a queue
 	longTime  = 10 * time.Second // for a call of riders that have all the time in the world
 	slotCount = 16_384
+)
+
+// pace is how many decisions of a queue may be on the way.
+type pace struct {
+	alone int   // decisions that are sent by themselves
+	calls int   // calls of riders
+	ride  int   // decisions in one call
+	slow  int64 // µs after which a call does not keep others from going
+}
+
+var (
+	crowd = pace{aloneMost, fewCalls, mostRide, slowCall}
+	// inTurn makes one call after the other. What waits meanwhile is mostly about
+	// the same few keys, and cheap together.
+	inTurn = pace{alone: 0, calls: 1, ride: 4 * mostRide, slow: slowTurn}
 )
 
 // ErrBusy means that more decisions wait for Redis than fit into the queue.
@@ -50,12 +69,12 @@ func WithoutCoalescing() Option {
 	}
 }
 
-func newCoalescer(w *wire, c *clock.Clock, spread bool) *coalescer {
+func newCoalescer(w *wire, c *clock.Clock, p pace, spread bool) *coalescer {
 	n := 1
 	if spread {
 		n = slotCount
 	}
-	co := &coalescer{wire: w, clock: c, queues: make([]atomic.Pointer[queue], n)}
+	co := &coalescer{wire: w, clock: c, pace: p, queues: make([]atomic.Pointer[queue], n)}
 	co.riders.New = func() any { return &rider{done: make(chan struct{}, 1)} }
 	return co
 }
@@ -114,7 +133,7 @@ func (c *coalescer) queueOf(d *decision) *queue {
 func (c *coalescer) enter(q *queue) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) > 0 || q.sent >= aloneMost || c.alone.Load() >= aloneAll {
+	if len(q.waiting) > 0 || q.sent >= c.pace.alone || c.alone.Load() >= aloneAll {
 		return false
 	}
 	c.alone.Add(1)
@@ -139,7 +158,7 @@ func (c *coalescer) join(q *queue, r *rider) bool {
 	}
 	q.waiting = append(q.waiting, r)
 	now := c.clock.Now()
-	ride := q.ride(now)
+	ride := q.ride(now, &c.pace)
 	q.mu.Unlock()
 	if ride != nil {
 		go c.drive(q, ride, now)
@@ -149,11 +168,11 @@ func (c *coalescer) join(q *queue, r *rider) bool {
 
 // ride takes the next riders out of the queue if they may be sent now; q.mu is
 // held.
-func (q *queue) ride(now int64) []*rider {
-	if len(q.waiting) == 0 || !q.mayCall(now) {
+func (q *queue) ride(now int64, p *pace) []*rider {
+	if len(q.waiting) == 0 || !q.mayCall(now, p) {
 		return nil
 	}
-	n := min(len(q.waiting), mostRide)
+	n := min(len(q.waiting), p.ride)
 	ride := append(make([]*rider, 0, n), q.waiting[:n]...)
 	rest := copy(q.waiting, q.waiting[n:])
 	clear(q.waiting[rest:])
@@ -164,65 +183,16 @@ func (q *queue) ride(now int64) []*rider {
 }
 
 // mayCall reports whether another call may be made. Those that hang do not count
-// among the few, or four of them would stop everything.
-func (q *queue) mayCall(now int64) bool {
-	if len(q.calls) < fewCalls {
+// among the few, or they would stop everything.
+func (q *queue) mayCall(now int64, p *pace) bool {
+	if len(q.calls) < p.calls {
 		return true
 	}
 	quick := 0
 	for _, sent := range q.calls {
-		if now-sent < slowCall {
+		if now-sent < p.slow {
 			quick++
 		}
 	}
-	return quick < fewCalls && len(q.calls) < mostCalls
-}
-
-// drive makes calls as long as there are riders; the first was sent at now.
-func (c *coalescer) drive(q *queue, ride []*rider, now int64) {
-	for ride != nil {
-		c.call(ride)
-		// Those who have just been answered ask again now, most likely: let them
-		// come along.
-		runtime.Gosched()
-		q.mu.Lock()
-		i := slices.Index(q.calls, now)
-		q.calls = slices.Delete(q.calls, i, i+1)
-		q.sent -= len(ride)
-		now = c.clock.Now()
-		ride = q.ride(now)
-		q.mu.Unlock()
-	}
-}
-
-// call makes one call for all riders whose callers are still there.
-func (c *coalescer) call(ride []*rider) {
-	decisions := make([]*decision, 0, len(ride))
-	deadline, limited := time.Time{}, true
-	for _, r := range ride {
-		if r.left.Load() {
-			continue
-		}
-		decisions = append(decisions, &r.decision)
-		limited = limited && !r.deadline.IsZero()
-		if r.deadline.After(deadline) {
-			deadline = r.deadline
-		}
-	}
-	if len(decisions) == 0 {
-		return
-	}
-	timeout := longTime
-	if limited {
-		timeout = min(timeout, time.Until(deadline))
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	err := c.wire.decide(ctx, decisions)
-	cancel()
-	for _, r := range ride {
-		if err != nil {
-			r.err = err
-		}
-		r.done <- struct{}{}
-	}
+	return quick < p.calls && len(q.calls) < mostCalls
 }

@@ -51,11 +51,20 @@ func (d *denials) key(name string) denialKey {
 
 func (d *denials) set(k denialKey) *denialSet { return &d.sets[k.lo&uint64(len(d.sets)-1)] }
 
+// knowledge is what the cache has to say of a request.
+type knowledge uint8
+
+const (
+	unknown knowledge = iota
+	ranOut            // a denial would have answered it, but has run out
+	denied            // answered
+)
+
 // answer decides a Spend without the server if that is known to spend nothing, since
-// it denies a check that is no shadow, or all of them; and reports whether it did. A
-// check that nothing is known of gets a blind verdict ([algo.Spec.Blind]): allowed as far as anybody knows, which is
+// it denies a check that is no shadow, or all of them. A check that nothing is known of
+// gets a blind verdict ([algo.Spec.Blind]): allowed as far as anybody knows, which is
 // why the decision's wait may turn out to be longer.
-func (d *denials) answer(now int64, checks []store.Check) bool {
+func (d *denials) answer(now int64, checks []store.Check) knowledge {
 	if len(checks) == 1 {
 		c := &checks[0]
 		return d.answerOne(now, d.key(c.Key), c)
@@ -63,71 +72,85 @@ func (d *denials) answer(now int64, checks []store.Check) bool {
 	return d.answerAll(now, checks)
 }
 
-func (d *denials) answerOne(now int64, k denialKey, c *store.Check) bool {
+func (d *denials) answerOne(now int64, k denialKey, c *store.Check) knowledge {
 	e, found := d.set(k).find(k, c.Spec)
 	switch {
 	case !found:
-		return false
+		return unknown
 	case e.spec != c.Spec: // the limit changed
 		d.dropKey(now-1, k)
-		return false
-	case now >= e.until || c.Cost < e.cost || c.MaxWait > e.wait:
-		return false
+		return unknown
+	case c.Cost < e.cost || c.MaxWait > e.wait:
+		return unknown
+	case now >= e.until:
+		return ranOut
 	}
 	v, ok := e.spec.Repeat(e.verdict, now-e.sent, c.Cost, c.MaxWait)
-	if ok {
-		c.Verdict = v
+	if !ok {
+		return unknown
 	}
-	return ok
+	c.Verdict = v
+	return denied
 }
 
-func (d *denials) answerAll(now int64, checks []store.Check) bool {
+func (d *denials) answerAll(now int64, checks []store.Check) (known knowledge) {
 	if len(checks) > 64 {
-		return false
+		return unknown
 	}
 	var k denialKey
-	var denied uint64
+	var denials uint64
 	refused, all := false, true
 	for i := range checks {
 		c := &checks[i]
 		if i == 0 || c.Key != checks[i-1].Key {
 			k = d.key(c.Key)
 		}
-		if d.answerOne(now, k, c) {
-			denied |= 1 << i
+		one := d.answerOne(now, k, c)
+		if one == denied {
+			denials |= 1 << i
 			refused = refused || !c.Shadow
-		} else {
-			all = false
+			continue
 		}
+		all, known = false, max(known, one)
 	}
 	if !refused && !all {
-		return false
+		return known
 	}
 	for i := range checks {
-		if c := &checks[i]; denied>>i&1 == 0 {
+		if c := &checks[i]; denials>>i&1 == 0 {
 			c.Verdict = c.Spec.Blind(true, 0)
 		}
 	}
-	return true
+	return denied
 }
 
 // learn remembers what the server denied of a Spend, a Reserve or a Lease that
-// was sent at the given instant.
-func (d *denials) learn(sent int64, checks []store.Check) {
+// was sent at the given instant. What was spent tells something too, if it was the
+// last of a budget: the next request is denied. That is worth remembering only where
+// requests are denied again and again, or the cache would fill with keys that nobody
+// asks for. A denial that had run out, and was not renewed, is forgotten.
+func (d *denials) learn(sent int64, spent bool, checks []store.Check) {
 	for i := range checks {
 		c := &checks[i]
 		k := d.key(c.Key)
-		if e, found := d.set(k).find(k, c.Spec); found && e.spec != c.Spec {
+		set := d.set(k)
+		old, found := set.find(k, c.Spec)
+		if found && old.spec != c.Spec {
 			d.dropKey(sent-1, k)
+			found = false
 		}
-		retry := c.Spec.RetryAfter(c.Verdict)
-		if retry <= 0 || c.Cost == 0 || denialShares(checks[:i], c) {
-			continue
+		e := denial{spec: c.Spec, cost: c.Cost, wait: c.MaxWait, verdict: c.Verdict, sent: sent}
+		if found && spent && c.Verdict.Allowed && c.Cost > 0 {
+			e.verdict, _ = c.Spec.DenialAfter(c.Verdict, c.Cost)
+			e.wait = 0
 		}
-		d.set(k).put(k, denial{
-			spec: c.Spec, cost: c.Cost, wait: c.MaxWait, verdict: c.Verdict,
-			sent: sent, until: sent + min(retry, d.maxAge),
-		})
+		retry := c.Spec.RetryAfter(e.verdict)
+		if retry > 0 && c.Cost > 0 && !denialShares(checks[:i], c) {
+			e.until = sent + min(retry, d.maxAge)
+			set.put(k, e)
+		} else if found && old.until <= sent {
+			set.forget(k, old)
+		}
 	}
 }
 

@@ -6,10 +6,8 @@ import "github.com/sluice-limiter/sluice/store"
 type Denials = denials
 
 var (
-	NewDenials   = newDenials
-	DenialAnswer = (*denials).answer
-	DenialLearn  = (*denials).learn
-	DenialDrop   = (*denials).drop
+	NewDenials = newDenials
+	DenialDrop = (*denials).drop
 )
 
 const (
@@ -17,7 +15,23 @@ const (
 	DenialMaxAge  = denialMaxAge
 )
 
-// DenialTake is a function, so that it is seen that its arguments stay on the stack.
-func DenialTake(d *Denials, now func() int64, op store.Op, checks []store.Check, send func() error) (bool, error) {
-	return d.take(now, op, checks, send)
+// DenialAnswer reports whether a Spend is answered.
+func DenialAnswer(d *Denials, now int64, checks []store.Check) bool {
+	return d.look(now, store.Spend, checks) == denied
+}
+
+// DenialLearn tells of a Spend that the server has answered.
+func DenialLearn(d *Denials, sent int64, checks []store.Check) {
+	d.note(sent, sent, store.Spend, checks, nil)
+}
+
+// DenialTake carries out an operation: from memory, or by send.
+func DenialTake(d *Denials, now func() int64, op store.Op, checks []store.Check, send func() error) (known bool, err error) {
+	sent := now()
+	if d.look(sent, op, checks) == denied {
+		return true, nil
+	}
+	err = send()
+	d.note(sent, now(), op, checks, err)
+	return false, err
 }

@@ -109,3 +109,14 @@ func (s *denialSet) drop(now int64, k denialKey) {
 		}
 	}
 }
+
+// forget drops one denial of a key, if it is still there.
+func (s *denialSet) forget(k denialKey, old denial) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.slots {
+		if e, ok := s.slots[i].read(k); ok && e == old {
+			s.slots[i].write(denialKey{}, &denial{})
+		}
+	}
+}

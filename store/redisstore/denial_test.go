@@ -210,3 +210,35 @@ func TestDenialConcurrentSafe(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestDenialAfterTheLast: where requests are denied, the one that gets the last of the
+// budget tells how the next will be denied. Elsewhere nothing is remembered of it.
+func TestDenialAfterTheLast(t *testing.T) {
+	spec := denialSpec(t, denialTenPerSecond)
+	state := algo.State{}
+	algo.Spend(spec, &state, 0, 4)
+	last := []store.Check{{Key: "ann", Spec: spec, Cost: 1, MaxWait: 10, Verdict: algo.Check(spec, &state, 0, 1, 10)}}
+	ask := func(d *redisstore.Denials, at, maxWait int64) bool {
+		return redisstore.DenialAnswer(d, at, []store.Check{{Key: "ann", Spec: spec, Cost: 1, MaxWait: maxWait}})
+	}
+	fresh := redisstore.NewDenials(8, time.Second)
+	redisstore.DenialLearn(fresh, 500_000, last)
+	if ask(fresh, 500_000, 0) {
+		t.Error("remembered for a key that is not denied")
+	}
+	d := redisstore.NewDenials(8, time.Second)
+	redisstore.DenialLearn(d, 1000, []store.Check{denialFor(spec, "ann", 1, 10)})
+	redisstore.DenialLearn(d, 500_000, last)
+	if !ask(d, 500_000, 0) || !ask(d, 599_999, 0) {
+		t.Error("the next one is not denied")
+	}
+	if ask(d, 600_000, 0) || ask(d, 500_000, 1) {
+		t.Error("denied what may be allowed")
+	}
+	refused := redisstore.NewDenials(8, time.Second)
+	redisstore.DenialLearn(refused, 1000, []store.Check{denialFor(spec, "ann", 1, 10)})
+	redisstore.DenialLearn(refused, 500_000, append(last, denialFor(spec, "bob", 1, 0)))
+	if ask(refused, 500_000, 0) {
+		t.Error("denied because of what was not spent")
+	}
+}

@@ -21,6 +21,7 @@ type decision struct {
 	rank, live int64 // answer to a beat
 
 	again []bool // answer: the checks that repeat a reservation, nil for none
+	known bool   // answered from memory, and not sent
 	err   error  // this decision could not be made, though the call was
 }
 

@@ -23,8 +23,9 @@ type Store struct {
 	spread bool // keys of one decision may lie in several slots of a cluster
 
 	clock   *clock.Clock
-	denials *denials // nil: none are remembered
-	hits    tally    // of what is remembered
+	denials *denials   // nil: none are remembered
+	turns   *coalescer // for keys whose denial has run out; nil: as all others
+	hits    tally      // of what is remembered
 }
 
 var _ store.Prompt = (*Store)(nil)
@@ -48,7 +49,11 @@ func New(s Scripter, options ...Option) (*Store, error) {
 		}
 	}
 	if st.sender == nil {
-		st.sender = newCoalescer(&st.wire, st.clock, st.spread)
+		st.sender = newCoalescer(&st.wire, st.clock, crowd, st.spread)
+		if st.denials != nil {
+			st.turns = newCoalescer(&st.wire, st.clock, inTurn, st.spread)
+			st.turns.denials = st.denials
+		}
 	}
 	return st, nil
 }
@@ -72,11 +77,31 @@ func (s *Store) Take(ctx context.Context, op store.Op, checks []store.Check) err
 	if s.denials == nil {
 		return s.decide(ctx, op, checks)
 	}
-	known, err := s.denials.take(s.clock.Now, op, checks, func() error { return s.decide(ctx, op, checks) })
-	if known {
+	sent := s.clock.Now()
+	switch s.denials.look(sent, op, checks) {
+	case denied:
+		s.hits.add()
+		return nil
+	case ranOut:
+		if s.turns != nil && (len(checks) == 1 || !s.spread) {
+			return s.askInTurn(ctx, op, checks)
+		}
+	}
+	err := s.decide(ctx, op, checks)
+	s.denials.note(sent, s.clock.Now(), op, checks, err)
+	return err
+}
+
+// askInTurn asks the server about keys that were denied until now. All who were come
+// back at that moment, and few of them get something: so one asks, and the others
+// wait for what that tells.
+func (s *Store) askInTurn(ctx context.Context, op store.Op, checks []store.Check) error {
+	d := decision{op: op, checks: checks}
+	err := s.turns.send(ctx, &d)
+	if d.known {
 		s.hits.add()
 	}
-	return err
+	return named(op, err)
 }
 
 // HonorsContext implements [store.Prompt]: Take returns when its context ends. A decision

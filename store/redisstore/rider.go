@@ -28,7 +28,7 @@ func (c *coalescer) newRider(ctx context.Context, d *decision) *rider {
 // answer copies the answers back.
 func (c *coalescer) answer(r *rider, d *decision) error {
 	copy(d.checks, r.checks)
-	d.rank, d.live, d.again = r.rank, r.live, r.again
+	d.rank, d.live, d.again, d.known = r.rank, r.live, r.again, r.known
 	err := r.err
 	clear(r.checks)
 	if cap(r.checks) <= 16 {
