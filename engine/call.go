@@ -89,8 +89,10 @@ func (e *Engine) end(c *call) {
 		return
 	}
 	c.req, c.state = Request{}, nil
-	c.event.Err, c.event.Path, c.event.Outcomes = nil, "", c.event.Outcomes[:0]
-	clear(c.keys)
+	c.event.Err, c.event.Path, c.event.Outcomes, c.event.charged = nil, "", c.event.Outcomes[:0], nil
+	if len(c.keys) > 0 {
+		clear(c.keys)
+	}
 	e.calls.Put(c)
 }
 

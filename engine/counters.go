@@ -69,31 +69,50 @@ func (s *stripe) count(e *Event) {
 	if d := &e.Decision; d.Shadow || d.Degraded {
 		t.countRare(d)
 	}
-	if len(e.Outcomes) == 0 {
-		if uncovered(e) {
-			t.noRule++
+	if len(e.charged) > 0 {
+		s.charge(e.charged)
+		return
+	}
+	if uncovered(e) {
+		t.noRule++
+	}
+	for i := range e.Outcomes {
+		if c := s.of(e.Outcomes[i].Rule); c != nil {
+			c.count(&e.Outcomes[i])
+		}
+	}
+}
+
+// charge adds rules that were all charged. They are of the same set.
+func (s *stripe) charge(hits []rule.Hit) {
+	rules := s.rules
+	if rules == nil || !s.known.has(hits[0].Rule) {
+		for i := range hits {
+			if c := s.of(hits[i].Rule); c != nil {
+				c.charge(hits[i].Cost)
+			}
 		}
 		return
 	}
+	for i := range hits {
+		h := &hits[i]
+		rules[h.Rule.Index].charge(h.Cost)
+	}
+}
+
+// of returns the numbers of a rule. One of another set, that before a swap, or that after
+// it while it is under way, is known by its name; nil if there is none.
+func (s *stripe) of(r *rule.Compiled) *ruleCounts {
 	if s.rules == nil {
 		s.rules = make([]ruleCounts, len(s.known.rules))
 	}
-	if !s.known.has(e.Outcomes[0].Rule) {
-		s.countByName(e.Outcomes)
-		return
+	if s.known.has(r) {
+		return &s.rules[r.Index]
 	}
-	// All rules of a request are of the same set.
-	rules, outcomes := s.rules, e.Outcomes
-	for i := range outcomes {
-		o := &outcomes[i]
-		c := &rules[o.Rule.Index]
-		if !o.Spent || o.Degraded || o.Candidate == CandidateDenies {
-			c.count(o)
-			continue
-		}
-		c.charged++
-		c.chargedCost = sum(c.chargedCost, o.Cost)
+	if at, ok := s.known.names[r.Name]; ok {
+		return &s.rules[at]
 	}
+	return nil
 }
 
 func (t *totals) countError(left bool) {
@@ -113,16 +132,6 @@ func (t *totals) countRare(d *Decision) {
 	}
 }
 
-// countByName counts for rules of another set: the one before a swap, or the one after
-// it while that is under way.
-func (s *stripe) countByName(outcomes []Outcome) {
-	for i := range outcomes {
-		if at, ok := s.known.names[outcomes[i].Rule.Name]; ok {
-			s.rules[at].count(&outcomes[i])
-		}
-	}
-}
-
 // count adds what a rule said.
 func (c *ruleCounts) count(o *Outcome) {
 	if o.Degraded {
@@ -132,8 +141,7 @@ func (c *ruleCounts) count(o *Outcome) {
 		c.candidate++
 	}
 	if o.Spent {
-		c.charged++
-		c.chargedCost = sum(c.chargedCost, o.Cost)
+		c.charge(o.Cost)
 		return
 	}
 	c.otherCost = sum(c.otherCost, o.Cost)
@@ -149,10 +157,16 @@ func (c *ruleCounts) count(o *Outcome) {
 	}
 }
 
+// charge adds a request that was charged.
+func (c *ruleCounts) charge(cost int64) {
+	c.charged++
+	c.chargedCost = sum(c.chargedCost, cost)
+}
+
 // uncovered reports whether there is no rule for a request, other than by a mistake in
 // it.
 func uncovered(e *Event) bool {
-	return len(e.Outcomes) == 0 && e.Err == nil && e.Decision.Reason != sluice.Ambiguous
+	return len(e.Outcomes) == 0 && len(e.charged) == 0 && e.Err == nil && e.Decision.Reason != sluice.Ambiguous
 }
 
 // move makes the stripe count by other rules. Those that keep their name keep their

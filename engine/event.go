@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/rule"
 )
@@ -23,7 +25,8 @@ type Event struct {
 	Err      error     // it could not be decided, or the caller has left
 	Left     bool      // the caller has left: its context ended first, and Err says so
 
-	spared sluice.Reason // why it would be refused without any rule, were not all in shadow
+	charged []rule.Hit    // all rules, if each allowed and was charged: Outcomes are made of them when somebody looks
+	spared  sluice.Reason // why it would be refused without any rule, were not all in shadow
 }
 
 // Outcome is what one rule said.
@@ -52,9 +55,28 @@ const (
 	CandidateDenies
 )
 
+// spell makes the outcomes of rules that were all charged.
+func (e *Event) spell() {
+	if e.charged == nil {
+		return
+	}
+	out := slices.Grow(e.Outcomes[:0], len(e.charged))[:len(e.charged)]
+	for i := range e.charged {
+		h, o := &e.charged[i], &out[i] // its fields are set one by one, all of them: that spares a copy
+		o.Rule, o.Key, o.Cost, o.denial = h.Rule, h.KeyText(), h.Cost, nil
+		o.Enforced, o.Allowed, o.Undecided, o.Candidate = true, true, false, NoCandidate
+		o.Spent, o.Degraded, o.ambiguous = true, false, false
+	}
+	e.Outcomes, e.charged = out, nil
+}
+
 // observe tells everybody of the decision.
 func (e *Engine) observe(c *call) {
 	e.watch.observe(&c.event)
+	if len(e.observers) == 0 {
+		return
+	}
+	c.event.spell()
 	for _, o := range e.observers {
 		o.Observe(&c.event)
 	}

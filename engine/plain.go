@@ -4,14 +4,15 @@ import (
 	"context"
 	"math"
 
+	"github.com/sluice-limiter/sluice/algo"
 	"github.com/sluice-limiter/sluice/store"
 )
 
 // decidePlain is decide for the everyday request: all its rules are enforced, each by one
 // limit that is kept in this process and makes nobody wait (see [rule.Limits.Only]). Then
-// check and outcome number i are about hit number i, and as long as all allow there is
-// little to sum up. It reports whether the request was such a one; if not, nothing is
-// done yet.
+// check number i is about hit number i, and as long as all allow there is little to sum
+// up, and nothing to say of a rule that its hit does not (see [Event.charged]). It reports
+// whether the request was such a one; if not, nothing is done yet.
 func (e *Engine) decidePlain(ctx context.Context, c *call) bool {
 	if e.places.near == nil || c.shadow || !c.buildPlain() {
 		return false
@@ -21,6 +22,7 @@ func (e *Engine) decidePlain(ctx context.Context, c *call) bool {
 	b := &c.batches[cluster]
 	err := e.places.near.Take(ctx, store.Spend, b.checks)
 	if err == nil && c.sumPlain() {
+		c.event.charged = c.matches.Hits
 		return true
 	}
 	c.partition()
@@ -35,28 +37,26 @@ func (e *Engine) decidePlain(ctx context.Context, c *call) bool {
 // everyday are the terms of [Engine.Check].
 var everyday = terms{op: store.Spend, within: forever}
 
-// buildPlain makes the checks, and the outcomes as they are if all allow. It reports
-// false if the request is not plain, or needs more room than there is yet.
+// buildPlain makes the checks. It reports false if the request is not plain, or needs
+// more room than there is yet.
 func (c *call) buildPlain() bool {
 	hits, b := c.matches.Hits, &c.batches[cluster]
 	n := len(hits)
-	if n == 0 || n > cap(b.checks) || n > cap(c.event.Outcomes) || c.req.Cost < 0 {
+	if n == 0 || n > cap(b.checks) || c.req.Cost < 0 {
 		return false
 	}
-	checks, out := b.checks[:n], c.event.Outcomes[:n]
+	checks := b.checks[:n]
 	for i := range hits {
 		h := &hits[i]
 		plan := h.Limits.Only
 		if plan == nil || !h.Enforced || h.Denied {
 			return false
 		}
-		check, o := &checks[i], &out[i]
-		check.Key, check.Spec, o.Rule, o.Key, o.denial = h.KeyText(), plan.Specs()[0], h.Rule, h.KeyText(), nil
-		check.Cost, check.MaxWait, check.Shadow, o.Cost = h.Cost, 0, false, h.Cost
-		o.Enforced, o.Allowed, o.Undecided, o.Candidate = true, true, false, NoCandidate
-		o.Spent, o.Degraded, o.ambiguous = true, false, false
+		check := &checks[i]
+		check.Key, check.Spec = h.KeyText(), plan.Specs()[0]
+		check.Cost, check.MaxWait, check.Shadow = h.Cost, 0, false
 	}
-	b.checks, c.event.Outcomes = checks, out
+	b.checks = checks
 	return true
 }
 
@@ -83,7 +83,10 @@ func (c *call) sumPlain() bool {
 			return false
 		}
 		if len(checks) > 1 {
-			if left := check.Spec.Remaining(check.Verdict); left < least {
+			// Two numbers of the verdict are all that it takes: to hand over the whole of it
+			// would cost more than the division.
+			v := algo.Verdict{X: check.Verdict.X, Y: check.Verdict.Y}
+			if left := check.Spec.Remaining(v); left < least {
 				bound, least = i, left
 			}
 		}

@@ -112,6 +112,7 @@ func (w *watch) lockAny(hint uint32) *stripe {
 
 // sample counts a request that stands for others among the top.
 func (w *watch) sample(e *Event, hint uint32, now int64, weight uint64) {
+	e.spell()
 	if uncovered(e) {
 		w.addRoute(e, hint, now, weight)
 		return

@@ -15,6 +15,7 @@ import (
 type dialect struct {
 	expose string                                   // the names of its fields, and Retry-After
 	item   func(name string, l sluice.Limit) string // of one limit in RateLimit-Policy; nil: there is no such field
+	silent bool                                     // there are no fields
 
 	// What remains, r, and when more comes, t in seconds, is told by set, or else in the
 	// list RateLimit under these names. A negative t is not known.
@@ -28,7 +29,7 @@ var dialects = map[rule.Headers]*dialect{
 	rule.HeadersDraft07: {expose: list, item: draft07Item, set: draft07},
 	rule.HeadersDraft06: {expose: "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After", set: draft06},
 	rule.HeadersLegacy:  {expose: "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After", set: legacy},
-	rule.HeadersNone:    {expose: "Retry-After", set: func(http.Header, *shown, int64, int64) {}},
+	rule.HeadersNone:    {expose: "Retry-After", silent: true},
 }
 
 const list = "RateLimit, RateLimit-Policy, Retry-After"

@@ -267,6 +267,44 @@ func ExampleRules_responseCost() {
 	// 200 "tokens";r=785;t=4
 }
 
+func ExampleTeller() {
+	set, err := rule.Compile(rule.Config{Rules: []rule.Rule{{
+		Name:    "jobs",
+		Key:     []string{"user"},
+		Limits:  []rule.Limit{{Limit: sluice.PerMinute(1)}},
+		Headers: rule.HeadersLegacy,
+	}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rules, err := engine.New(set, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = rules.Close() }()
+
+	tell := httplimit.Teller(rules, rule.HeadersDraft10)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d, err := rules.Check(r.Context(), engine.Request{User: "ada"})
+		if err != nil {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		tell(w.Header(), d)
+		w.WriteHeader(httplimit.Status(d.Decision))
+	})
+	for range 2 {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil))
+		fmt.Printf("%d %q %q\n", w.Code, w.Header().Get("X-RateLimit-Remaining"), w.Header().Get("Retry-After"))
+	}
+	// Output:
+	// 200 "0" ""
+	// 429 "0" "60"
+}
+
 func ExampleTransport() {
 	client := http.Client{
 		Transport: httplimit.Transport(

@@ -2,6 +2,7 @@ package httplimit
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -41,6 +42,26 @@ func Held(keyed *sluice.Keyed, wait time.Duration, maxWaiters int) func(ctx cont
 	k := newKeys(keyed, &c)
 	return func(ctx context.Context, key string, cost int64) (d sluice.Decision, err error) {
 		err = k.ask(ctx, key, cost, &d)
+		return d, err
+	}
+}
+
+// HeldRules is [Held] for the rules of e. They say who may wait, and for how long; if wait
+// is not 0, for no longer than that. It panics if e is nil.
+func HeldRules(e *engine.Engine, wait time.Duration) func(ctx context.Context, r engine.Request) (engine.Decision, error) {
+	if e == nil {
+		panic("httplimit: HeldRules: the engine is nil (make it with engine.New)")
+	}
+	if wait <= 0 {
+		return e.Wait
+	}
+	return func(ctx context.Context, r engine.Request) (engine.Decision, error) {
+		bounded, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		d, err := e.Wait(bounded, r)
+		if ctx.Err() == nil && bounded.Err() != nil && errors.Is(err, context.DeadlineExceeded) { // it queued in vain
+			d.Reason, err = sluice.Limited, nil
+		}
 		return d, err
 	}
 }

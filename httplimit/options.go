@@ -73,9 +73,7 @@ func newConfig() config {
 // Headers selects the header fields that tell clients of their limits; without it
 // they are RateLimit and RateLimit-Policy of draft 10. A rule can have others.
 func Headers(dialect rule.Headers) Option {
-	if dialects[dialect] == nil {
-		panic("httplimit: Headers: unknown dialect " + strconv.Quote(string(dialect)) + " (use one of rule.HeadersDraft10, Draft11, Draft07, Draft06, Legacy, None)")
-	}
+	mustKnow("Headers", dialect)
 	return option(func(c *config) { c.dialect = dialect })
 }
 

@@ -26,10 +26,11 @@ type told struct {
 	limits []*shown // by their number in the plan
 }
 
-// find returns the policy and the limit that d speaks of, or nil if no limit bound.
+// find returns the policy and the limit that d speaks of, or nil if no limit bound, or
+// nobody could look at it.
 func (p *policies) find(d *engine.Decision) (*policy, *shown) {
 	plan := d.Plan()
-	if plan == nil {
+	if plan == nil || d.Blind {
 		return nil, nil
 	}
 	found, ok := p.plans.Load(plan)

@@ -21,12 +21,12 @@ type policy struct {
 
 // shown is one limit of a policy.
 type shown struct {
-	name      string
-	quoted    string // the name as a string of a structured field
-	limit     sluice.Limit
-	unlimited bool
-	quick     bool // one more comes within a second, whatever the state
-	last      *fields
+	name   string
+	quoted string // the name as a string of a structured field
+	limit  sluice.Limit
+	untold bool // there is nothing to tell of it
+	quick  bool // one more comes within a second, whatever the state
+	last   *fields
 }
 
 // newPolicy describes limits, which have their defaults filled in. A limit that lets
@@ -36,9 +36,9 @@ func newPolicy(dialectName rule.Headers, names []string, limits []sluice.Limit) 
 	p.expose = p.dialect.expose
 	var items []string
 	for i, l := range limits {
-		unlimited := l.Algorithm == sluice.NoLimit
-		p.limits = append(p.limits, shown{names[i], sfString(names[i]), l, unlimited, isQuick(l), new(fields)})
-		if !unlimited && p.dialect.item != nil {
+		untold := p.dialect.silent || l.Algorithm == sluice.NoLimit
+		p.limits = append(p.limits, shown{names[i], sfString(names[i]), l, untold, isQuick(l), new(fields)})
+		if !untold && p.dialect.item != nil {
 			items = append(items, p.dialect.item(names[i], l))
 		}
 	}
@@ -48,7 +48,7 @@ func newPolicy(dialectName rule.Headers, names []string, limits []sluice.Limit) 
 
 // tell sets the header fields for a decision about limit l.
 func (p *policy) tell(h http.Header, crossOrigin bool, l *shown, d *sluice.Decision) {
-	if !l.unlimited {
+	if !l.untold {
 		p.tellLimit(h, l, d.Remaining(), l.moreAfter(d))
 	}
 	if crossOrigin {

@@ -15,10 +15,7 @@ func (g *guard) refuse(w http.ResponseWriter, r *http.Request, a *answer) {
 	// has set it compresses what is written here too.
 	delete(h, "Etag")
 	delete(h, "Last-Modified")
-	retry := retrySeconds(&a.Decision.Decision, g.config.jitter)
-	if retry > 0 {
-		h["Retry-After"] = []string{strconv.FormatInt(retry, 10)}
-	}
+	retry := tellRetry(h, &a.Decision.Decision, g.config.jitter)
 	h["Cache-Control"] = []string{"no-store"} // what is true of one client is not of the next
 	if g.config.denied != nil {
 		g.config.denied(w, r, a.Decision)

@@ -52,7 +52,7 @@ func (d *ruled) decide(r *http.Request, a *answer) (err error) {
 			err = d.catchUp(r.Context(), request, a)
 		}
 	}
-	if err == nil && !a.Blind {
+	if err == nil {
 		a.policy, a.limit = d.policies.find(&a.Decision)
 	}
 	return err

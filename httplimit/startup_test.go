@@ -47,6 +47,7 @@ func TestOptionsRefuse(t *testing.T) {
 		{"invalid limit", func() { httplimit.ByIP(sluice.Limit{Count: -1}) }},
 		{"httplimit: Middleware: the Keyed is nil", func() { httplimit.Middleware(nil) }},
 		{"httplimit: Held: the Keyed is nil", func() { httplimit.Held(nil, 0, 0) }},
+		{"httplimit: HeldRules: the engine is nil", func() { httplimit.HeldRules(nil, 0) }},
 		{"httplimit: Rules: the engine is nil (make it with engine.New)", func() { httplimit.Rules(nil) }},
 	} {
 		if got := panics(c.f); !strings.Contains(got, c.says) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluice-limiter/sluice"
+	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/httplimit"
 	"github.com/sluice-limiter/sluice/rule"
 )
@@ -117,6 +118,67 @@ func TestDeadlineOfTheServer(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		wantStatus(t, "deadline", serve(h, request("192.0.2.1:1").WithContext(ctx)), http.StatusTooManyRequests)
+	})
+}
+
+// TestHeldRules: rules say who waits, and the door for how long at most.
+func TestHeldRules(t *testing.T) {
+	rules := rule.Config{Rules: []rule.Rule{{
+		Name: "all", Key: []string{"user"}, Wait: rule.Duration(time.Minute), Limits: []rule.Limit{{Limit: sluice.MustParse("fixed_window 1/10s")}},
+	}}}
+	set, err := rule.Compile(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		wait    time.Duration
+		allowed bool
+		took    time.Duration // of the second request
+	}{{0, true, 10 * time.Second}, {20 * time.Second, true, 10 * time.Second}, {time.Second, false, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			held := httplimit.HeldRules(newEngine(t, set), c.wait)
+			for i, allowed := range []bool{true, c.allowed} {
+				begin := time.Now()
+				d, err := held(t.Context(), engine.Request{User: "ann"})
+				if took := time.Since(begin); err != nil || d.Allowed != allowed || i == 1 && took != c.took {
+					t.Errorf("at most %v, request %d: allowed %v after %v, error %v", c.wait, i, d.Allowed, took, err)
+				}
+			}
+		})
+	}
+}
+
+// TestHeldRulesQueue: who stands behind others until the time of the door is up is refused,
+// and that is no error.
+func TestHeldRulesQueue(t *testing.T) {
+	set, err := rule.Compile(rule.Config{Rules: []rule.Rule{{
+		Name: "all", Wait: rule.Duration(time.Minute), Limits: []rule.Limit{{Limit: sluice.MustParse("sliding_log 1/10s")}},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, set)
+		spend := func() {
+			if d, err := e.Check(t.Context(), engine.Request{}); err != nil || !d.Allowed {
+				t.Errorf("allowed %v, error %v", d.Allowed, err)
+			}
+		}
+		spend()
+		go func() { _, _ = e.Wait(t.Context(), engine.Request{}) }() // first in the queue, for 10 s as it seems
+		synctest.Wait()
+		go func() {
+			time.Sleep(5 * time.Second) // somebody takes the place, and the queue stands still for 5 s more
+			if err := e.Refund(t.Context(), engine.Request{}, 1); err != nil {
+				t.Error(err)
+			}
+			spend()
+		}()
+		begin := time.Now()
+		d, err := httplimit.HeldRules(e, 12*time.Second)(t.Context(), engine.Request{})
+		if took := time.Since(begin); err != nil || d.Allowed || d.Reason != sluice.Limited || took != 12*time.Second {
+			t.Errorf("allowed %v, reason %v after %v, error %v", d.Allowed, d.Reason, took, err)
+		}
 	})
 }
 

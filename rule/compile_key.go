@@ -26,6 +26,7 @@ func (c *compiler) compileKey(rep report, out *Compiled) {
 	if len(k.parts) > 0 {
 		k.name += "|"
 	}
+	copy(k.head[:], k.name)
 	if out.Hash {
 		if k.secret = c.secret; k.secret == nil {
 			rep.fault("hash", "give the secret with the option rule.HashKey", "there is no secret to hash keys with")

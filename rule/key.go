@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 )
 
 // A key at the store is the rule's name, and the parts, each after a bar:
@@ -90,60 +88,10 @@ func (p *part) rareValue(x *exchange) string {
 	return p.name // of constPart
 }
 
-// appendEscaped appends a value so that it holds no bar, and no percent sign that
-// does not begin an escape.
-func appendEscaped(to []byte, value string) []byte {
-	if isPlain(value) {
-		return append(to, value...)
-	}
-	return escapeEach(to, value)
-}
-
-// isPlain recognizes most values that need no escapes, by a look at all their bytes.
-func isPlain(value string) bool {
-	n := len(value)
-	if n < 8 {
-		return n == 0 || oddInKey(mixedWord(value))&marks == 0
-	}
-	odd := oddInKey(word(value[n-8:])) // some of it is looked at twice
-	for i := 0; i < n-8; i += 8 {
-		odd |= oddInKey(word(value[i:]))
-	}
-	return odd&marks == 0
-}
-
-// oddInKey gives marks if there may be bytes that need an escape.
-func oddInKey(w uint64) uint64 { return w | below(w, ' ') | has(w, '%') | from(w, '|') }
-
-// escapeEach escapes each byte that needs it.
-func escapeEach(to []byte, value string) []byte {
-	for i := 0; i < len(value); {
-		c := value[i]
-		r, size := utf8.DecodeRuneInString(value[i:])
-		if r == utf8.RuneError && size == 1 || c < ' ' || c == 0x7f || c == '|' || c == '%' || size > 1 && isHidden(r) {
-			for j := range size {
-				to = appendEscape(to, value[i+j])
-			}
-		} else {
-			to = append(to, value[i:i+size]...)
-		}
-		i += size
-	}
-	return to
-}
-
-// isHidden reports whether a rune changes how a log or a terminal shows what stands
-// around it: controls, line ends, and marks of direction and format.
-func isHidden(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
-
-func appendEscape(to []byte, c byte) []byte {
-	const digits = "0123456789ABCDEF"
-	return append(to, '%', digits[c>>4], digits[c&15])
-}
-
 // keyMaker makes the keys of one rule.
 type keyMaker struct {
-	name   string // the rule's, and a bar if there are parts
+	name   string   // the rule's, and a bar if there are parts
+	head   [32]byte // the name, or its beginning
 	parts  []part
 	tag    *part
 	shared bool // a missing part is no obstacle
@@ -158,7 +106,7 @@ func (k *keyMaker) appendKey(to []byte, x *exchange) (key []byte, from int, ok b
 	if k.tag != nil {
 		to = k.appendTag(to, x)
 	}
-	to = append(to, k.name...)
+	to = k.appendName(to)
 	from = len(to)
 	if len(k.parts) > 0 {
 		from--
@@ -181,6 +129,17 @@ func (k *keyMaker) appendKey(to []byte, x *exchange) (key []byte, from int, ok b
 		}
 	}
 	return to, from, true
+}
+
+// appendName appends the name. Most are short: then more is copied than counts, since to
+// copy so much as is known takes two instructions.
+func (k *keyMaker) appendName(to []byte) []byte {
+	n := len(to)
+	if len(k.name) > len(k.head) || cap(to)-n < len(k.head) {
+		return append(to, k.name...)
+	}
+	*(*[len(k.head)]byte)(to[n : n+len(k.head)]) = k.head
+	return to[:n+len(k.name)]
 }
 
 // hide puts the hash of the values, which begin at from, in their place.

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/sluice-limiter/sluice/httplimit"
+	"github.com/sluice-limiter/sluice/rule"
 )
 
 // aLot is a limit that peers write as a whole number per second.
@@ -74,6 +75,7 @@ func httpMiddleware() lineup {
 			return append([]*entrant{
 				{name: "bare handler", run: serving(bare)},
 				{name: "sluice ByIP", note: "RateLimit, RateLimit-Policy", run: serving(httplimit.ByIP(ample)(bare))},
+				{name: "sluice ByIP without headers", note: "as echo: tells of a refusal alone", run: serving(httplimit.ByIP(ample, httplimit.Headers(rule.HeadersNone))(bare))},
 				{name: "sluice Rules", note: "1,000 rules, 2 match; the same headers", run: serving(httplimit.Rules(rules)(bare))},
 			}, httpPeers(bare)...), nil
 		},

@@ -2,8 +2,8 @@ package sluicegrpc
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -54,53 +54,49 @@ func (i *Interceptor) StreamClient(ctx context.Context, desc *grpc.StreamDesc, c
 // serve is admit with the trailer by which gRPC's own retries go.
 func (i *Interceptor) serve(ctx context.Context, r *engine.Request) error {
 	err := i.admit(ctx, r)
-	if ms := pushback(err); ms != "" {
-		_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", ms)) // a hint: the refusal stands without it
+	if refused, ok := errors.AsType[*refusal](err); ok && refused.pushback != "" {
+		_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", refused.pushback)) // a hint: the refusal stands without it
 	}
 	return err
 }
 
-// incoming says what is known of a call that came in.
+// incoming says what is known of a call that came in. The client's address is found as
+// for HTTP, which gRPC is.
 func (i *Interceptor) incoming(ctx context.Context, method string) *engine.Request {
-	values := header(func(name string) []string { return metadata.ValueFromIncomingContext(ctx, name) })
-	r := &engine.Request{Method: "POST", Host: values.Get(":authority"), Path: method, IP: i.clientIP(ctx), Header: values, Length: -1}
+	md, _ := metadata.FromIncomingContext(ctx)
+	seen := &http.Request{Header: headerOf(md)}
+	if p, ok := peer.FromContext(ctx); ok && p.Addr != nil {
+		seen.RemoteAddr = p.Addr.String()
+		seen = seen.WithContext(context.WithValue(ctx, http.LocalAddrContextKey, p.LocalAddr))
+	}
+	r := &engine.Request{Method: "POST", Host: seen.Header.Get(":authority"), Path: method, IP: i.address(seen), Header: seen.Header, Length: -1}
 	i.fill(ctx, r)
 	return r
-}
-
-// clientIP finds the address of the client as for HTTP, which gRPC is.
-func (i *Interceptor) clientIP(ctx context.Context) netip.Addr {
-	r := new(http.Request)
-	p, ok := peer.FromContext(ctx)
-	if ok && p.Addr != nil {
-		r.RemoteAddr = p.Addr.String()
-	}
-	if ok && i.forwarded {
-		r = r.WithContext(context.WithValue(ctx, http.LocalAddrContextKey, p.LocalAddr))
-		r.Header = make(http.Header)
-		md, _ := metadata.FromIncomingContext(ctx)
-		for name, values := range md {
-			r.Header[http.CanonicalHeaderKey(name)] = values
-		}
-	}
-	return i.address(r)
 }
 
 // outgoing says what is known of a call that is to be made.
 func (i *Interceptor) outgoing(ctx context.Context, method string, cc *grpc.ClientConn) *engine.Request {
 	md, _ := metadata.FromOutgoingContext(ctx)
-	r := &engine.Request{Method: "POST", Host: hostOf(cc.CanonicalTarget()), Path: method, Header: header(md.Get), Length: -1}
+	r := &engine.Request{Method: "POST", Host: hostOf(cc.CanonicalTarget()), Path: method, Header: headerOf(md), Length: -1}
 	i.fill(ctx, r)
 	return r
+}
+
+// headerOf writes metadata as HTTP has it, which is how rules look for names.
+func headerOf(md metadata.MD) http.Header {
+	h := make(http.Header, len(md))
+	for name, values := range md {
+		h[http.CanonicalHeaderKey(name)] = values
+	}
+	return h
 }
 
 // hostOf returns what a target names, without the scheme and the authority of a
 // resolver: dns://8.8.8.8/api.example.com:443 is api.example.com:443, and unix:///run/s
 // is /run/s.
 func hostOf(target string) string {
-	scheme, rest, _ := strings.Cut(target, ":")
-	endpoint := rest
-	if after, ok := strings.CutPrefix(rest, "//"); ok {
+	scheme, endpoint, _ := strings.Cut(target, ":")
+	if after, ok := strings.CutPrefix(endpoint, "//"); ok {
 		_, endpoint, _ = strings.Cut(after, "/")
 	}
 	switch scheme {
@@ -111,20 +107,6 @@ func hostOf(target string) string {
 	}
 	return strings.ToLower(endpoint)
 }
-
-// header finds the values of a name in metadata.
-type header func(name string) []string
-
-// Get returns the first value of a name.
-func (h header) Get(name string) string {
-	if values := h(name); len(values) > 0 {
-		return values[0]
-	}
-	return ""
-}
-
-// Values returns all values of a name: a client may send several.
-func (h header) Values(name string) []string { return h(name) }
 
 // serverStream charges every message. One goroutine at a time receives.
 type serverStream struct {

@@ -8,6 +8,9 @@ import (
 	"net/netip"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/httplimit"
@@ -22,7 +25,6 @@ type Interceptor struct {
 	maxWaiters int
 	perMessage bool
 	address    func(*http.Request) netip.Addr
-	forwarded  bool // address looks at headers
 }
 
 // ByPeer gives every peer a budget of its own: on a server every client address (IPv6
@@ -37,9 +39,6 @@ func ByPeer(limit sluice.Limit, opts ...Option) *Interceptor {
 // wait for their turn unless a limit beside it, such as a window, takes no bookings;
 // elsewhere if Wait says so. It panics if k is nil.
 func Keyed(k *sluice.Keyed, key func(ctx context.Context, r *engine.Request) string, opts ...Option) *Interceptor {
-	if k == nil {
-		panic("sluicegrpc: Keyed: the Keyed is nil (make it with sluice.NewKeyed)")
-	}
 	i := newInterceptor(opts)
 	held := httplimit.Held(k, i.maxWait, i.maxWaiters)
 	i.decide = func(ctx context.Context, r *engine.Request) (d engine.Decision, err error) {
@@ -53,22 +52,9 @@ func Keyed(k *sluice.Keyed, key func(ctx context.Context, r *engine.Request) str
 // until its context ends. A cost that a rule takes from the response is not settled
 // here: what was taken before stays. It panics if e is nil.
 func Rules(e *engine.Engine, opts ...Option) *Interceptor {
-	if e == nil {
-		panic("sluicegrpc: Rules: the engine is nil (make it with engine.New)")
-	}
 	i := newInterceptor(opts)
-	i.decide = func(ctx context.Context, r *engine.Request) (engine.Decision, error) {
-		if i.maxWait <= 0 {
-			return e.Wait(ctx, *r)
-		}
-		bounded, cancel := context.WithTimeout(ctx, i.maxWait)
-		defer cancel()
-		d, err := e.Wait(bounded, *r)
-		if ctx.Err() == nil && bounded.Err() != nil && errors.Is(err, context.DeadlineExceeded) { // it queued in vain
-			d.Reason, err = sluice.Limited, nil
-		}
-		return d, err
-	}
+	held := httplimit.HeldRules(e, i.maxWait)
+	i.decide = func(ctx context.Context, r *engine.Request) (engine.Decision, error) { return held(ctx, *r) }
 	return i
 }
 
@@ -117,11 +103,21 @@ func PerMessage() Option { return func(i *Interceptor) { i.perMessage = true } }
 // its options: httplimit.TrustProxies and the like. Without it the address of the
 // connection counts, whatever the metadata say.
 func BehindProxies(opts ...httplimit.AddressOption) Option {
-	return func(i *Interceptor) { i.address, i.forwarded = httplimit.ClientAddress(opts...), true }
+	return func(i *Interceptor) { i.address = httplimit.ClientAddress(opts...) }
 }
 
-// admit decides a call, or one more message of a stream.
+// admit decides a call, or one more message of a stream: nil lets it through.
 func (i *Interceptor) admit(ctx context.Context, r *engine.Request) error {
 	d, err := i.decide(ctx, r)
-	return conclude(ctx, d, err)
+	switch {
+	case err == nil && d.Allowed:
+		return nil
+	case err == nil:
+		return denial(d)
+	case ctx.Err() != nil:
+		return &refusal{status: status.FromContextError(ctx.Err()), cause: err}
+	case errors.Is(err, sluice.ErrKey), errors.Is(err, sluice.ErrCost):
+		return &refusal{status: status.New(codes.InvalidArgument, "no limit can be decided for this key or cost"), cause: err}
+	}
+	return &refusal{status: statuses[sluice.Unavailable], cause: err}
 }

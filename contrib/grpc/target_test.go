@@ -47,8 +47,8 @@ func TestTargets(t *testing.T) {
 // What is nil is found when the program starts.
 func TestNil(t *testing.T) {
 	for want, f := range map[string]func(){
-		"sluicegrpc: Keyed: the Keyed is nil (make it with sluice.NewKeyed)": func() { sluicegrpc.Keyed(nil, nil) },
-		"sluicegrpc: Rules: the engine is nil (make it with engine.New)":     func() { sluicegrpc.Rules(nil) },
+		"httplimit: Held: the Keyed is nil (make it with sluice.NewKeyed)":  func() { sluicegrpc.Keyed(nil, nil) },
+		"httplimit: HeldRules: the engine is nil (make it with engine.New)": func() { sluicegrpc.Rules(nil) },
 	} {
 		func() {
 			defer func() {
