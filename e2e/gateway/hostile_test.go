@@ -113,13 +113,15 @@ func (p *running) throw(text string) string {
 	return string(answer)
 }
 
-// TestHostileRequests: nothing gets past the rules, and nobody is named who was not there.
+// TestHostileRequests: nothing gets past the rules, nobody is named who was not there, and
+// each is counted: as a request, or as none.
 func TestHostileRequests(t *testing.T) {
 	up := newWitness(t)
 	g := start(t, section(up.URL))
 	for _, c := range corpus {
-		before := g.decisions()
+		before, rejected := g.decisions(), g.metric("sluice_gateway_rejected_total")
 		answer := g.throw(c.text)
+		eventually(t, c.name+" is counted", func() bool { return g.decisions()+g.metric("sluice_gateway_rejected_total") > before+rejected })
 		if counted := g.decisions() - before; counted > float64(c.most) {
 			t.Errorf("%s: the rules saw %v requests, at most %d are in it: %.300q", c.name, counted, c.most, answer)
 		}

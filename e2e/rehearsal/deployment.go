@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -34,7 +35,7 @@ const (
 	gatewaySettings = "rules/gateway.yaml" // in its folder base
 	redisUsers      = "components/redis/users.acl"
 
-	// longEnough is for a Redis on a busy machine: this is no rehearsal of its outage.
+	// longEnough is for a Redis on a busy machine: that is no outage of it.
 	longEnough = "30s"
 )
 
@@ -131,6 +132,17 @@ func (d *deployment) startStore(ctx context.Context, repository string) error {
 	p, socket, err := startRedis(ctx, d.dir, filepath.Join(repository, kubernetes, redisUsers))
 	d.redis = socket
 	return d.keep(p, syscall.SIGTERM, err)
+}
+
+// killStore ends Redis as a crash would, with all that it knows.
+func (d *deployment) killStore(context.Context, string) error {
+	at := slices.IndexFunc(d.running, func(r running) bool { return r.name == redisName })
+	if at < 0 {
+		return errors.New("there is no Redis to be killed")
+	}
+	store := d.running[at]
+	d.running = slices.Delete(d.running, at, at+1)
+	return store.end(syscall.SIGKILL)
 }
 
 func (d *deployment) startShops(ctx context.Context, _ string) error {

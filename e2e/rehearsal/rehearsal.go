@@ -37,8 +37,12 @@ func Run(ctx context.Context, o Options) (reports []Report, err error) {
 	defer db.Close()
 	seen := &database{DB: db}
 	for _, part := range []part{
-		{"ten times the capacity", paceMilliseconds, capacity},
-		{"the same, and the database is four times as slow", paceMilliseconds * slownessFactor, databaseLimit * 1000 / (paceMilliseconds * slownessFactor)},
+		{name: "ten times the capacity", milliseconds: paceMilliseconds, capacity: capacity},
+		{
+			name: "the same, and the database is four times as slow", milliseconds: paceMilliseconds * slownessFactor,
+			capacity: databaseLimit * 1000 / (paceMilliseconds * slownessFactor),
+		},
+		{name: "ten times the capacity, and Redis dies and comes back", milliseconds: paceMilliseconds, capacity: capacity, outage: true},
 	} {
 		fmt.Fprintf(o.Progress, "\n%s, for %v:\n", part.name, o.Part)
 		r, err := part.run(ctx, d, seen, o)
@@ -53,12 +57,28 @@ func Run(ctx context.Context, o Options) (reports []Report, err error) {
 // part is some time under load.
 type part struct {
 	name         string
-	milliseconds int // that the database works on an order
-	capacity     int // what can be served then
+	milliseconds int  // that the database works on an order
+	capacity     int  // what can be served then
+	outage       bool // Redis is killed after a third of it, and started anew after two
+}
+
+// forgotten is how often limits are given out anew when Redis dies and comes back empty: by
+// each instance in its memory, whose counters begin at zero, and then by Redis, whose do too.
+const forgotten = 2
+
+// promised returns what limits still promise in this part: so many bursts of an address, and
+// so many statements at the same time. What runs when the guard loses its permits comes on
+// top of what it then gives out, once: each time what ran before has ended.
+func (p part) promised() (bursts, statements int) {
+	if p.outage {
+		return 1 + forgotten, 2 * databaseLimit
+	}
+	return 1, databaseLimit
 }
 
 func (p part) run(ctx context.Context, d *deployment, db *database, o Options) (Report, error) {
-	r := Report{Part: p.name, Took: o.Part, Capacity: p.capacity, DatabaseLimit: databaseLimit}
+	bursts, statements := p.promised()
+	r := Report{Part: p.name, Took: o.Part, Capacity: p.capacity, DatabaseLimit: statements}
 	if err := db.slow(ctx, p.milliseconds); err != nil {
 		return r, err
 	}
@@ -70,11 +90,13 @@ func (p part) run(ctx context.Context, d *deployment, db *database, o Options) (
 	go func() { defer close(told); tell(watching, l, db, o.Progress) }()
 
 	loading, cancel := context.WithTimeout(ctx, o.Part)
+	outage := make(chan error, 1)
+	go func() { outage <- p.disturb(loading, d, o) }()
 	answers := l.run(loading)
 	cancel()
 	stop()
 	<-told
-	if err := errors.Join(ctx.Err(), <-watched); err != nil {
+	if err := errors.Join(ctx.Err(), <-watched, <-outage); err != nil {
 		return r, err
 	}
 	orders, err := db.orders(ctx)
@@ -82,9 +104,31 @@ func (p part) run(ctx context.Context, d *deployment, db *database, o Options) (
 		return r, err
 	}
 	r.count(answers)
-	r.judge(answers)
+	r.judge(answers, bursts)
 	r.Orders, r.DatabasePeak, r.DatabaseSeen = len(orders), most(orders), int(db.peak.Load())
 	return r, nil
+}
+
+// disturb is what happens besides the load.
+func (p part) disturb(ctx context.Context, d *deployment, o Options) error {
+	if !p.outage {
+		return nil
+	}
+	for _, step := range []struct {
+		what string
+		do   func(context.Context, string) error
+	}{{"        Redis is killed", d.killStore}, {"        Redis is started anew", d.startStore}} {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(o.Part / 3):
+		}
+		fmt.Fprintln(o.Progress, step.what)
+		if err := step.do(ctx, o.Repository); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tell prints a line every second.

@@ -40,8 +40,8 @@ func TestRehearsal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(reports) != 2 {
-		t.Errorf("%d parts, want 2", len(reports))
+	if len(reports) != 3 {
+		t.Errorf("%d parts, want 3", len(reports))
 	}
 	for i := range reports {
 		t.Logf("%+v", reports[i])

@@ -92,14 +92,15 @@ func (r *Report) bad(a *answer) {
 	}
 }
 
-// judge compares what was admitted with what limits promise.
-func (r *Report) judge(answers []answer) {
+// judge compares what was admitted with what limits promise, which is so many bursts of an
+// address.
+func (r *Report) judge(answers []answer, bursts int) {
 	r.InstanceExcess = worst(admittedBy(answers, func(a *answer) (string, bool) {
 		return a.instance, a.status == http.StatusCreated
 	}), perInstance, instanceBurst)
 	r.AddressExcess = worst(admittedBy(answers, func(a *answer) (string, bool) {
 		return a.address, a.instance != "" // whatever the application said then
-	}), perAddress, addressBurst)
+	}), perAddress, bursts*addressBurst)
 }
 
 func worst(budgets map[string][]span, perSecond, burst int) int {

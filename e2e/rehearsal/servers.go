@@ -21,6 +21,9 @@ import (
 // password is that of the users of this Redis, which lives as long as the rehearsal.
 const password = "rehearsal-only"
 
+// redisName is that of its process.
+const redisName = "Redis"
+
 // startRedis runs a Redis on a socket in dir, with the users that the deployment has, and
 // returns the socket.
 func startRedis(ctx context.Context, dir, users string) (*process, string, error) {
@@ -35,7 +38,7 @@ func startRedis(ctx context.Context, dir, users string) (*process, string, error
 	if err := os.WriteFile(acl, bytes.ReplaceAll(text, []byte(">PASSWORD "), []byte(">"+password+" ")), 0o600); err != nil {
 		return nil, "", err
 	}
-	p, err := start("Redis", exec.Command("redis-server", "--port", "0", "--unixsocket", socket, "--dir", dir,
+	p, err := start(redisName, exec.Command("redis-server", "--port", "0", "--unixsocket", socket, "--dir", dir,
 		"--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction", "--aclfile", acl))
 	if err != nil {
 		return nil, "", err

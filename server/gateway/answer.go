@@ -3,9 +3,7 @@ package gateway
 import (
 	"errors"
 	"io"
-	"mime"
 	"net/http"
-	"strings"
 	"sync"
 )
 
@@ -18,6 +16,8 @@ func (o *outbound) answer(w http.ResponseWriter, res *http.Response, s *server) 
 	}
 	defer res.Body.Close()
 	h := w.Header()
+	named := res.Header["Connection"]
+	removeUntrailing(res.Trailer, named)
 	removeHopByHop(res.Header)
 	for name, lines := range res.Header {
 		if ours := h[name]; len(ours) > 0 {
@@ -42,7 +42,7 @@ func (o *outbound) answer(w http.ResponseWriter, res *http.Response, s *server) 
 			o.breakOff(err, s)
 		}
 	}
-	if len(res.Trailer) > 0 {
+	if removeUntrailing(res.Trailer, named); len(res.Trailer) > 0 {
 		sendTrailer(w, res.Trailer, announced)
 	}
 	return nil
@@ -77,19 +77,20 @@ func sendTrailer(w http.ResponseWriter, trailer http.Header, announced int) {
 // buffers are for copying. They are as large as a chunk that is worth a system call.
 var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// copy sends the body back, part by part as it comes.
+// copy sends the body back, part by part as it comes: nobody knows when the next one will.
+// The last part of a known length goes out with the end of the answer.
 func (o *outbound) copy(w http.ResponseWriter, res *http.Response) error {
 	buffer := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buffer)
-	flush := res.ContentLength < 0 || isEvents(res.Header)
+	left := res.ContentLength // below zero: not known
 	for {
 		n, err := res.Body.Read(buffer[:])
-		if n > 0 {
+		if left -= int64(n); n > 0 {
 			o.extend()
 			if _, err := w.Write(buffer[:n]); err != nil {
 				return err
 			}
-			if flush && err == nil {
+			if left != 0 && err == nil {
 				_ = http.NewResponseController(w).Flush() // an error of it is one of the next Write
 			}
 		}
@@ -100,14 +101,4 @@ func (o *outbound) copy(w http.ResponseWriter, res *http.Response) error {
 			return &failure{shutOff, err}
 		}
 	}
-}
-
-// isEvents reports whether an answer is a stream of server-sent events.
-func isEvents(h http.Header) bool {
-	kind := h["Content-Type"]
-	if len(kind) == 0 || !strings.HasPrefix(kind[0], "text/event-stream") {
-		return false
-	}
-	media, _, _ := mime.ParseMediaType(kind[0])
-	return media == "text/event-stream"
 }

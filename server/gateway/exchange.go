@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -26,10 +27,13 @@ type exchange struct {
 	request *http.Request
 	body    io.ReadCloser // as the server has made it
 	began   time.Time
-	peer    netip.Addr // at the other end of the connection
-	client  netip.Addr // as the rules see it
-	trusted bool       // it is one of our proxies
-	gone    bool       // the client has left before we began
+	peer    netip.Addr  // at the other end of the connection
+	client  netip.Addr  // as the rules see it
+	trusted bool        // it is one of our proxies
+	gone    bool        // the client has left before we began
+	conn    *conn       // may be nil
+	ahead   bool        // the rules are asked before the server has read the request
+	told    http.Header // by the rules, if they were asked so; nil if not
 
 	method, host, path, query, agent, user string // for the log: the request changes on its way
 
@@ -51,34 +55,58 @@ type exchange struct {
 	using    sync.Mutex              // guards over, and the writer while a deadline is set
 	over     bool                    // the writer is not ours any more
 
-	upstream string // server that answered, or was asked last
-	failure  string // what went wrong with it, as a word
+	named    []string // lines of Connection
+	upstream string   // server that answered, or was asked last
+	failure  string   // what went wrong with it, as a word
 }
 
 // ServeHTTP answers a request. It panics with http.ErrAbortHandler if an answer that has
 // begun cannot be brought to its end, so that the client does not take a part for the whole.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := connOf(r)
+	if c != nil {
+		if x := c.handled(r); x != nil {
+			x.goOn(c, w, r)
+			return
+		}
+	}
 	gone := r.Context().Err() != nil
 	if gone { // a stream that was reset at once is decided and counted as every other
 		r = r.WithContext(context.WithoutCancel(r.Context()))
 	}
+	x := g.begin(w, r, g.options.Now())
+	x.gone, x.conn = gone, c
+	hasBody := r.ContentLength != 0
+	if hasBody {
+		x.deadline()
+	}
+	defer x.end(hasBody)
+	g.rules.ServeHTTP(x, r)
+}
+
+// begin makes the exchange of a request, and puts it where the request is.
+func (g *Gateway) begin(w http.ResponseWriter, r *http.Request, now time.Time) *exchange {
 	x := g.pool.Get().(*exchange)
 	peer := g.peer(r)
 	*x = exchange{
-		ResponseWriter: w, gateway: g, request: r, body: r.Body, began: g.options.Now(), peer: peer, trusted: g.trusts(peer),
-		gone: gone, method: r.Method, host: r.Host, query: r.URL.RawQuery, path: r.URL.EscapedPath(),
+		ResponseWriter: w, gateway: g, request: r, body: r.Body, began: now, peer: peer, trusted: g.trusts(peer),
+		method: r.Method, host: r.Host, query: r.URL.RawQuery, path: r.URL.EscapedPath(),
 	}
 	x.client = peer
 	if x.trusted {
 		x.client = g.client(r)
 	}
-	hasBody := r.ContentLength != 0
-	if hasBody {
-		x.deadline()
-	}
 	r.Body = x
-	defer x.end(hasBody)
-	g.rules.ServeHTTP(x, r)
+	return x
+}
+
+// goOn is for a request that the rules have let pass before the server had read it.
+func (x *exchange) goOn(c *conn, w http.ResponseWriter, r *http.Request) {
+	maps.Copy(w.Header(), x.told)
+	x.ResponseWriter, x.request, x.body, x.conn = w, r, r.Body, c
+	r.Body = x
+	defer x.end(false)
+	x.gateway.forward(x, r)
 }
 
 // end tells of the exchange when it is over. The server gets its body back: it looks at
@@ -91,6 +119,9 @@ func (x *exchange) end(hasBody bool) {
 	if g.log != nil {
 		x.agent = x.request.UserAgent()
 		g.log.write(x, took)
+	}
+	if x.conn != nil && x.decided && !x.allowed && x.request.ProtoMajor == 1 {
+		x.conn.refused(x.began.Add(took))
 	}
 	if !hasBody { // a body may still be read by who sends it on
 		*x = exchange{}

@@ -11,6 +11,9 @@ import (
 // forward sends a request on that the rules have let pass, and its answer back.
 func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	x := exchangeOf(r)
+	if x.ahead {
+		return // the server has to read the request first
+	}
 	if x.gone {
 		w.WriteHeader(statusClientGone)
 		return

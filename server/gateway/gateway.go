@@ -47,6 +47,10 @@ type Gateway struct {
 	closing  sync.Once
 	tunnels  tunnels
 	pool     sync.Pool // of *exchange
+
+	atOnce    atomic.Pointer[atOnce]
+	answering atomic.Int64 // requests that are decided ahead of the server
+	ending    atomic.Bool  // there will be no more of them
 }
 
 // New returns a gateway for settings that were checked when they were loaded.

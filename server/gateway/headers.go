@@ -21,6 +21,7 @@ func (x *exchange) passOn() (upgrade string) {
 	h := r.Header
 	upgrade = wantedProtocol(r)
 	trailers := hasToken(h["Te"], "trailers")
+	x.named = h["Connection"]
 	removeHopByHop(h)
 	delete(h, "Host") // HTTP/2 can have it beside the host that the rules saw
 	if !x.trusted {
@@ -48,14 +49,19 @@ func (x *exchange) passOn() (upgrade string) {
 // gateway itself has to say is set after this, so that no client can remove it.
 func removeHopByHop(h http.Header) {
 	for _, line := range h["Connection"] {
-		for name := range strings.SplitSeq(line, ",") {
-			if name = strings.Trim(name, " \t"); name != "" && !strings.EqualFold(name, "close") && !strings.EqualFold(name, "keep-alive") {
-				h.Del(name)
-			}
-		}
+		removeNamed(h, line)
 	}
 	for _, name := range hopByHop {
 		delete(h, name)
+	}
+}
+
+// removeNamed removes what a line of Connection names.
+func removeNamed(h http.Header, line string) {
+	for name := range strings.SplitSeq(line, ",") {
+		if name = strings.Trim(name, " \t"); name != "" && !strings.EqualFold(name, "close") && !strings.EqualFold(name, "keep-alive") {
+			h.Del(name)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 type Metrics struct {
 	registry  prometheus.Registerer
 	requests  *prometheus.CounterVec
+	rejects   *prometheus.CounterVec
 	duration  *prometheus.HistogramVec
 	sent      prometheus.Counter
 	received  prometheus.Counter
@@ -28,7 +29,7 @@ type Metrics struct {
 // classes of statuses; the first is for exchanges that came to none.
 var classes = [6]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 
-func classOf(status int) int { return min(status/100, len(classes)-1) }
+func classOf(status int) int { return max(0, min(status/100, len(classes)-1)) }
 
 // NewMetrics returns metrics that are registered at r.
 func NewMetrics(r prometheus.Registerer) *Metrics {
@@ -37,6 +38,10 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sluice_gateway_requests_total",
 			Help: "Requests of clients, by the class of the status that they got: 2xx, 3xx, 4xx, 5xx; 429 counts as 4xx.",
+		}, []string{"class"}),
+		rejects: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sluice_gateway_rejected_total",
+			Help: "What clients sent that is no request, by the class of the status that it got: not well formed, too large or too slow. none: the client left before.",
 		}, []string{"class"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "sluice_gateway_duration_seconds",
@@ -66,9 +71,12 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Help: "1 if the server is asked, 0 if it is down.",
 		}, []string{"upstream", "server"}),
 	}
-	r.MustRegister(m.requests, m.duration, m.sent, m.received, m.answers, m.failures, m.retries, m.inFlight, m.upServers)
+	r.MustRegister(m.requests, m.rejects, m.duration, m.sent, m.received, m.answers, m.failures, m.retries, m.inFlight, m.upServers)
 	for i, class := range classes {
 		m.classes[i], m.times[i] = m.requests.WithLabelValues(class), m.duration.WithLabelValues(class)
+	}
+	for _, class := range []string{"none", "4xx", "5xx"} {
+		m.rejects.WithLabelValues(class) // so that the first of them is an increase
 	}
 	return m
 }
@@ -97,6 +105,9 @@ func (m *Metrics) done(x *exchange, took time.Duration) {
 		m.received.Add(float64(received))
 	}
 }
+
+// rejected counts what came to no exchange. The status is what it got, or zero.
+func (m *Metrics) rejected(status int) { m.rejects.WithLabelValues(classes[classOf(status)]).Inc() }
 
 // upstreamMetrics are those of one group.
 type upstreamMetrics struct {

@@ -20,7 +20,7 @@ func (s *server) roundTrip(o *outbound, w http.ResponseWriter) (*http.Response, 
 	ctx, cancel := context.WithCancelCause(o.request.Context())
 	watch := newWatchdog(time.Duration(s.timeouts.Idle), cancel)
 	hear := &hearing{of: o.exchange, to: w}
-	trace := &httptrace.ClientTrace{GotConn: hear.connect, Got1xxResponse: hear.early}
+	trace := &httptrace.ClientTrace{GotConn: hear.connect, GotFirstResponseByte: hear.first, Got1xxResponse: hear.early}
 	res, err := s.transport.RoundTrip(o.outgoing(httptrace.WithClientTrace(ctx, trace), s, watch))
 	hear.end()
 	if err == nil && res.StatusCode < 100 {
@@ -46,10 +46,11 @@ func (s *server) roundTrip(o *outbound, w http.ResponseWriter) (*http.Response, 
 		return nil, &failure{tooLate, errIdle}
 	case !hear.connected:
 		return nil, &failure{notSent, err}
-	case strings.Contains(err.Error(), "malformed"): // the transport has no better name for it
-		return nil, &failure{garbled, err}
 	}
-	return nil, failed(noAnswer, err)
+	if f := failed(noAnswer, err); f.kind == tooLate || !hear.began() {
+		return nil, f
+	}
+	return nil, &failure{garbled, err}
 }
 
 // outgoing is the request for the transport.
@@ -65,28 +66,16 @@ func (o *outbound) outgoing(ctx context.Context, s *server, watch *watchdog) *ht
 		at.Opaque, at.Path, at.RawPath, at.RawQuery, at.ForceQuery = "", plain, path, query, found && query == ""
 	}
 	out := &http.Request{
-		Method: r.Method, URL: at, Host: o.host, Header: r.Header, Trailer: r.Trailer, ContentLength: r.ContentLength,
+		Method: r.Method, URL: at, Host: o.host, Header: r.Header, Trailer: o.trailer(), ContentLength: r.ContentLength,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
 	if o.host == "" {
 		out.Host = s.authority
 	}
 	if r.ContentLength != 0 {
-		out.Body = &upload{o.exchange, watch}
+		out.Body = &upload{o.exchange, watch, out.Trailer}
 	}
 	return out.WithContext(ctx)
-}
-
-// upload is the body of a request on its way. Progress of it counts as a sign of life.
-type upload struct {
-	*exchange
-	watch *watchdog
-}
-
-func (u *upload) Read(p []byte) (int, error) {
-	n, err := u.exchange.Read(p)
-	u.watch.alive()
-	return n, err
 }
 
 // hearing is told by the transport, in goroutines of its own, how a request fares.
@@ -96,6 +85,8 @@ type hearing struct {
 	to        http.ResponseWriter
 	over      bool // whatever comes now is too late
 	connected bool
+	answering bool // the first byte of an answer is there
+	earlies   int  // answers before the answer
 }
 
 func (h *hearing) connect(httptrace.GotConnInfo) {
@@ -104,9 +95,25 @@ func (h *hearing) connect(httptrace.GotConnInfo) {
 	h.connected = true
 }
 
+func (h *hearing) first() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answering = true
+}
+
+// began reports whether something of an answer has come.
+func (h *hearing) began() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.answering
+}
+
 func (h *hearing) early(code int, header textproto.MIMEHeader) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.earlies++; h.earlies > maxEarly {
+		return errUnasked
+	}
 	if !h.over && code != http.StatusContinue { // which our server sends by itself
 		h.of.early(h.to, code, http.Header(header))
 	}

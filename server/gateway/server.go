@@ -20,7 +20,8 @@ func (g *Gateway) newServer() *http.Server {
 		IdleTimeout:       time.Duration(c.Timeouts.Idle),
 		MaxHeaderBytes:    int(c.Limits.Header),
 		TLSConfig:         g.options.TLS,
-		ConnContext:       g.options.ConnContext,
+		ConnContext:       g.withConn,
+		ConnState:         g.changed,
 		ErrorLog:          slog.NewLogLogger(g.options.Logger.Handler(), slog.LevelDebug), // mostly what clients do wrong
 
 		DisableGeneralOptionsHandler: true, // rules are about OPTIONS * too
@@ -40,6 +41,7 @@ func (g *Gateway) newServer() *http.Server {
 
 // Serve answers on l until Shutdown.
 func (g *Gateway) Serve(l net.Listener) error {
+	l = listener{l, g}
 	if g.options.TLS != nil {
 		return g.server.ServeTLS(l, "", "")
 	}
@@ -49,6 +51,8 @@ func (g *Gateway) Serve(l net.Listener) error {
 // Shutdown accepts nothing more and waits for what is under way, WebSockets included. If
 // ctx ends before, it cuts off the rest and returns its error.
 func (g *Gateway) Shutdown(ctx context.Context) error {
+	g.ending.Store(true)
+	g.settle(ctx)
 	err := errors.Join(g.server.Shutdown(ctx), g.tunnels.wait(ctx))
 	if err != nil {
 		_ = g.server.Close()
@@ -61,4 +65,18 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 		g.log.close()
 	})
 	return err
+}
+
+// settle waits for what is decided ahead of the server, to whom those connections are idle:
+// it would close them.
+func (g *Gateway) settle(ctx context.Context) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for g.answering.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }

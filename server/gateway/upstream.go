@@ -20,6 +20,7 @@ import (
 // upstream is a group of servers that all answer the same.
 type upstream struct {
 	settings config.Upstream
+	trust    string // certificates that sign those of the servers, as the file has them
 	servers  []*server
 	next     *atomic.Uint64      // whose turn it is
 	slots    *sluice.Concurrency // nil: no bound
@@ -38,11 +39,11 @@ func newUpstream(c config.Upstream, old *upstream, o *Options) (*upstream, error
 	if err := u.inherit(old); err != nil {
 		return nil, err
 	}
-	trust, err := readCA(c.CA)
+	trust, err := u.readCA()
 	if err != nil {
 		return nil, fmt.Errorf("gateway: upstream %s: ca: %w", c.Name, err)
 	}
-	same := sameServers(c, old.settings)
+	same := sameServers(c, old.settings) && u.trust == old.trust
 	for _, text := range c.Servers {
 		at := slices.IndexFunc(old.servers, func(s *server) bool { return s.name == text })
 		if same && at >= 0 {
@@ -95,7 +96,10 @@ func sameServers(a, b config.Upstream) bool {
 	return a.CA == b.CA && a.Idle == b.Idle && a.Timeouts == b.Timeouts && reflect.DeepEqual(a.Health, b.Health)
 }
 
-func readCA(file string) (*tls.Config, error) {
+// readCA reads the file anew each time: what it holds may have changed, and then the
+// connections that were made before are not used any more.
+func (u *upstream) readCA() (*tls.Config, error) {
+	file := u.settings.CA
 	if file == "" {
 		return nil, nil
 	}
@@ -107,6 +111,7 @@ func readCA(file string) (*tls.Config, error) {
 	if !pool.AppendCertsFromPEM(text) {
 		return nil, fmt.Errorf("%s holds no certificate in PEM form", file)
 	}
+	u.trust = string(text)
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }
 

@@ -66,12 +66,21 @@ func (c *wire) roundTrip(o *outbound, s *server, w http.ResponseWriter) (*http.R
 	if err := c.await(c.began.Add(answer)); err != nil {
 		return nil, failed(noAnswer, err)
 	}
+	return c.answer(o, w, c.began.Add(answer))
+}
+
+// answer reads the head of the answer, and those of answers before it.
+func (c *wire) answer(o *outbound, w http.ResponseWriter, until time.Time) (*http.Response, error) {
 	method := aGet
 	if o.method == http.MethodHead {
 		method = aHead
 	}
-	for range maxEarly {
+	for range 1 + maxEarly {
+		head := c.wholeHead()
 		res, err := http.ReadResponse(c.reader, method)
+		if err == nil && res.Close {
+			removeNamedBeside(res, head)
+		}
 		switch {
 		case err != nil:
 			return nil, garbledOr(err)
@@ -84,9 +93,49 @@ func (c *wire) roundTrip(o *outbound, s *server, w http.ResponseWriter) (*http.R
 		case res.StatusCode != http.StatusContinue:
 			o.early(w, res.StatusCode, res.Header)
 		}
-		_ = c.SetReadDeadline(c.began.Add(answer))
+		_ = c.SetReadDeadline(until)
 	}
 	return nil, &failure{garbled, errUnasked}
+}
+
+// wholeHead waits until a head is there as a whole and returns it, or nil if it does not
+// fit into the buffer. It is good as long as nothing else is read. An error is left to who
+// reads the head.
+func (c *wire) wholeHead() []byte {
+	for seen := 0; ; {
+		there, _ := c.reader.Peek(c.reader.Buffered())
+		from := there[max(0, seen-len("\n\r")):]
+		if bytes.Contains(from, []byte("\n\r\n")) || bytes.Contains(from, []byte("\n\n")) {
+			return there
+		}
+		if seen = len(there); seen == c.reader.Size() {
+			return nil
+		}
+		if _, err := c.reader.Peek(seen + 1); err != nil {
+			return nil
+		}
+	}
+}
+
+// removeNamedBeside removes the fields that stand beside "close" in Connection: in an
+// answer with that, the standard library keeps nothing of the line.
+func removeNamedBeside(res *http.Response, head []byte) {
+	inside := false // of a line that may go on in the next
+	for len(head) > 0 {
+		var line []byte
+		line, head, _ = bytes.Cut(head, []byte("\n"))
+		if line = bytes.TrimSuffix(line, []byte("\r")); len(line) == 0 {
+			return // the end of the head
+		}
+		if line[0] != ' ' && line[0] != '\t' {
+			var name []byte
+			name, line, _ = bytes.Cut(line, []byte(":"))
+			inside = bytes.EqualFold(name, []byte("Connection"))
+		}
+		if inside {
+			removeNamed(res.Header, string(line))
+		}
+	}
 }
 
 var (
@@ -94,10 +143,10 @@ var (
 	errStatus  = errors.New("an answer with a status below 100")
 )
 
+// garbledOr is for an answer that has begun: such a request is not sent again.
 func garbledOr(err error) *failure {
-	var broken net.Error
-	if errors.As(err, &broken) {
-		return failed(noAnswer, err)
+	if f := failed(noAnswer, err); f.kind == tooLate {
+		return f
 	}
 	return &failure{garbled, err}
 }

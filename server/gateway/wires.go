@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -33,49 +32,52 @@ func (o *outbound) simple() bool {
 		o.upgrade == "" && r.Trailer == nil && len(r.Header["Expect"]) == 0
 }
 
-// send sends a request and returns the beginning of the answer. A wire that the server
-// has closed meanwhile is no failure: a new one is taken.
+// send sends a request and returns the beginning of the answer. That the server has closed
+// a wire meanwhile is no failure: then a new one is taken, once, for which nobody can have
+// closed it yet.
 func (p *wires) send(o *outbound, s *server, w http.ResponseWriter) (*http.Response, error) {
-	for {
-		c, fresh, err := p.take(o.request.Context())
-		if err != nil {
-			return nil, &failure{notSent, err}
-		}
+	ctx := o.request.Context()
+	if c := p.take(); c != nil {
 		res, err := c.roundTrip(o, s, w)
 		if err == nil {
 			return res, nil
 		}
 		c.drop()
-		if fresh || kindOf(err) != noAnswer || o.request.Context().Err() != nil {
+		if kindOf(err) != noAnswer || ctx.Err() != nil {
 			return nil, err
 		}
 		p.clear() // the others are older still
 	}
+	conn, err := p.dialer.DialContext(ctx, "tcp", p.authority)
+	if err != nil {
+		return nil, &failure{notSent, err}
+	}
+	c := newWire(conn, p)
+	res, err := c.roundTrip(o, s, w)
+	if err != nil {
+		c.drop()
+	}
+	return res, err
 }
 
-// take returns a wire that nobody uses, or a fresh one.
-func (p *wires) take(ctx context.Context) (c *wire, fresh bool, err error) {
+// take returns a wire that nobody uses, or nil.
+func (p *wires) take() *wire {
 	for {
 		p.mu.Lock()
 		last := len(p.idle) - 1
 		if last < 0 {
 			p.mu.Unlock()
-			break
+			return nil
 		}
-		c = p.idle[last]
+		c := p.idle[last]
 		p.idle[last] = nil
 		p.idle = p.idle[:last]
 		p.mu.Unlock()
 		if !c.stale() {
-			return c, false, nil
+			return c
 		}
 		_ = c.Conn.Close()
 	}
-	conn, err := p.dialer.DialContext(ctx, "tcp", p.authority)
-	if err != nil {
-		return nil, false, err
-	}
-	return newWire(conn, p), true, nil
 }
 
 // put keeps a wire for later.

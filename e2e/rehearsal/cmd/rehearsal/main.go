@@ -21,7 +21,7 @@ const enough = 0.8
 
 func main() {
 	repository := flag.String("repository", "..", "root `folder` of the repository")
-	length := flag.Duration("part", 15*time.Second, "how long each of the two parts takes")
+	length := flag.Duration("part", 15*time.Second, "how long each of the three parts takes")
 	flag.Parse()
 	if flag.NArg() > 0 || *length < time.Second {
 		fmt.Fprintln(os.Stderr, "rehearsal: there are no arguments, and -part has to be 1s or more")
@@ -56,7 +56,7 @@ func print(out io.Writer, reports []rehearsal.Report) bool {
 		fmt.Fprintf(out, "  served        %6.1f/s, %.0f %% of the %d/s that are possible\n", r.Goodput(), 100*share, r.Capacity)
 		fmt.Fprintf(out, "  refused       %6d by the gateway, %d by the application, all with 429\n", r.ByGateway, r.ByShop)
 		fmt.Fprintf(out, "  5xx           %6d\n", r.Errors)
-		fmt.Fprintf(out, "  the database  %6d at the same time at most, by its own record; its limit is %d\n", r.DatabasePeak, r.DatabaseLimit)
+		fmt.Fprintf(out, "  the database  %6d at the same time at most, by its own record; promised are %d\n", r.DatabasePeak, r.DatabaseLimit)
 		fmt.Fprintf(out, "  its orders    %6d, clients were told of %d\n", r.Orders, r.Served)
 		if share < enough {
 			problems = append(problems, fmt.Sprintf("%s: only %.0f %% of the capacity was served; is the machine busy with something else?", r.Part, 100*share))
@@ -67,7 +67,7 @@ func print(out io.Writer, reports []rehearsal.Report) bool {
 		good = good && len(problems) == 0
 	}
 	if good && len(reports) > 0 {
-		fmt.Fprintln(out, "\nThe application served its capacity, the database never saw more than its limit, and nobody got a 5xx.")
+		fmt.Fprintln(out, "\nThe application served its capacity, the database never saw more than was promised, and nobody got a 5xx.")
 	}
 	return good
 }
