@@ -25,6 +25,12 @@ func TestMain(m *testing.M) { program.Main(m) }
 // start runs Caddy with a file of the example, before sluice and app at these addresses.
 func start(t testing.TB, file, sluice, app string, replace ...string) *proxytest.Process {
 	t.Helper()
+	return startWith(t, "admin off", file, sluice, app, replace...) // its port is fixed
+}
+
+// startWith is start with a global setting.
+func startWith(t testing.TB, global, file, sluice, app string, replace ...string) *proxytest.Process {
+	t.Helper()
 	addr, always := proxytest.FreeAddr(t), proxytest.FreeAddr(t)
 	texts := map[string]string{
 		"127.0.0.1:8080": sluice, "127.0.0.1:3000": app, "127.0.0.1:8079": always,
@@ -39,10 +45,11 @@ func start(t testing.TB, file, sluice, app string, replace ...string) *proxytest
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, append([]byte("{\n\tadmin off\n}\n"), text...), 0o600); err != nil { // its port is fixed
+	if err := os.WriteFile(path, append([]byte("{\n\t"+global+"\n}\n"), text...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("caddy", "run", "--adapter", "caddyfile", "--config", path)
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	return proxytest.Start(t, addr, cmd)
 }

@@ -89,13 +89,8 @@ func start(t *testing.T, config string, flags ...string) *instance {
 		address, _, _ = strings.Cut(after, "\n")
 		return found && strings.Contains(after, "\n")
 	})
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	i.client = pb.NewRateLimitServiceClient(conn)
+	i.connect(address)
 	t.Cleanup(func() {
-		_ = conn.Close()
 		if i.cmd.ProcessState == nil {
 			i.stop()
 		}
@@ -104,6 +99,17 @@ func start(t *testing.T, config string, flags ...string) *instance {
 		}
 	})
 	return i
+}
+
+// connect opens a connection until the test ends.
+func (i *instance) connect(address string) {
+	i.t.Helper()
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	i.t.Cleanup(func() { _ = conn.Close() })
+	i.client = pb.NewRateLimitServiceClient(conn)
 }
 
 // stop ends it in order.
@@ -160,12 +166,7 @@ func eventually(t *testing.T, what string, so func() bool) {
 // startRedis returns the URL of a server of our own.
 func startRedis(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	_ = l.Close()
+	address := freeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
 	cmd := exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
 	if err := cmd.Start(); err != nil {
@@ -175,12 +176,25 @@ func startRedis(t *testing.T) string {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	eventually(t, "Redis listens", func() bool {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			_ = c.Close()
-		}
-		return err == nil
-	})
+	eventually(t, "Redis listens", func() bool { return listens(address) })
 	return "redis://" + address
+}
+
+// freeAddress returns one that nobody has at this moment.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func listens(address string) bool {
+	c, err := net.Dial("tcp", address)
+	if err == nil {
+		_ = c.Close()
+	}
+	return err == nil
 }

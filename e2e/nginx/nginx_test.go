@@ -30,11 +30,18 @@ func start(t testing.TB, sluice, app string, replace ...string) *proxytest.Proce
 		texts[replace[i]] = replace[i+1]
 	}
 	dir := proxytest.Example(t, example, texts)
+	cmd := exec.Command(nginx(), "-p", dir, "-c", filepath.Join(dir, "nginx.conf"), "-g", globals(dir))
+	cmd.Dir = dir
+	return proxytest.Start(t, addr, cmd)
+}
+
+// globals are settings that stand in no file of the example.
+func globals(dir string) string {
 	globals := "daemon off; pid " + filepath.Join(dir, "pid") + "; error_log stderr;"
 	if os.Geteuid() == 0 {
 		globals += " user root;" // the folder is nobody else's
 	}
-	return proxytest.Start(t, addr, exec.Command(nginx(), "-p", dir, "-c", filepath.Join(dir, "nginx.conf"), "-g", globals))
+	return globals
 }
 
 // nginx is the program, which not everybody has in the path.

@@ -67,6 +67,9 @@ func Start(t testing.TB, addr string, cmd *exec.Cmd) *Process {
 	return p
 }
 
+// Dir returns the folder of its settings.
+func (p *Process) Dir() string { return p.cmd.Dir }
+
 // answers waits until somebody listens.
 func (p *Process) answers() error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {

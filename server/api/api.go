@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/sluice-limiter/sluice/engine"
+	"github.com/sluice-limiter/sluice/httplimit"
+	"github.com/sluice-limiter/sluice/rule"
 )
 
 // Options sets up the handler. The zero value is a good one for a loopback address.
@@ -69,7 +73,8 @@ type handler struct {
 	options   Options
 	paths     map[string]methods // all routes but those of named rules
 	origin    *http.CrossOriginProtection
-	exchanges sync.Pool // of *exchange
+	tell      func() func(http.Header, engine.Decision) // writes a denial that has a status of its own
+	exchanges sync.Pool                                 // of *exchange
 	bodies    bodies
 	streams   atomic.Int64
 	compiling chan struct{} // holds one for each rule file that is worked on
@@ -79,6 +84,7 @@ type handler struct {
 // time limits: see NewServer.
 func New(b Backend, o Options) http.Handler {
 	h := &handler{backend: b, options: o.filled(), origin: http.NewCrossOriginProtection(), compiling: make(chan struct{}, maxCompiling)}
+	h.tell = sync.OnceValue(func() func(http.Header, engine.Decision) { return httplimit.Teller(b.Engine(), rule.HeadersDraft10) })
 	h.bodies.limit = max(bodyMemory, 2*h.options.MaxBody)
 	h.exchanges.New = func() any { return new(exchange) }
 	h.paths = byPath(h.routes())

@@ -4,6 +4,7 @@ package api
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/sluice-limiter/sluice"
@@ -29,6 +30,8 @@ type Backend interface {
 	// Preview tells what these limits would have done to the last requests of a rule, or
 	// those in force if there are none.
 	Preview(ctx context.Context, rule string, limits []sluice.Limit) (Preview, error)
+	// Record returns the last requests that a rule decided, in the order of time.
+	Record(rule string) (iter.Seq[Recorded], error)
 	// Note remembers in the audit log that the budgets of a request were reset or refunded,
 	// or why that failed.
 	Note(source, action string, r engine.Request, failed error)

@@ -56,7 +56,7 @@ func (h *handler) checkOne(w http.ResponseWriter, r *http.Request, x *exchange, 
 	code := http.StatusOK
 	if status && !d.Allowed {
 		code = http.StatusTooManyRequests
-		tell(w.Header(), &d)
+		h.tell()(w.Header(), d)
 	}
 	x.out = append(appendDecision(x.out[:0], &d), '\n')
 	send(w, code, x.out)

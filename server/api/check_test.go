@@ -200,7 +200,7 @@ func TestConvert(t *testing.T) {
 
 // TestTell: what a denial tells in header fields.
 func TestTell(t *testing.T) {
-	h := New(newFake(t, "default: deny\nrules:\n - {name: ban, key: [user], limits: [0/s]}\n - {name: quiet, match: {paths: [/quiet]}, headers: none, limits: [1/h]}\n", nil), Options{})
+	h := New(newFake(t, "default: deny\nrules:\n - {name: ban, key: [user], limits: [0/s]}\n - {name: quiet, match: {paths: [/quiet]}, headers: none, limits: [1/h]}\n - {name: old, match: {paths: [/old]}, headers: legacy, limits: [1/h]}\n", nil), Options{})
 	tells := func(body, after, limit string) {
 		t.Helper()
 		header := ask(h, "POST", "/v1/check", body).Header()
@@ -212,4 +212,10 @@ func TestTell(t *testing.T) {
 	tells(`{"status":true,"user":"a"}`, "", `"ban";r=0`) // coming back is in vain
 	tells(`{"status":true,"path":"/quiet"}`, "", "")     // allowed
 	tells(`{"status":true,"path":"/quiet"}`, "3600", "") // the rule wants no field but this
+	for range 2 {
+		header := ask(h, "POST", "/v1/check", `{"status":true,"path":"/old"}`).Header()
+		if denied := header.Get("Retry-After") != ""; denied != (header.Get("X-RateLimit-Limit") == "1") || header.Get("RateLimit") != "" {
+			t.Errorf("in the dialect of the rule: %v", header)
+		}
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sluice-limiter/sluice/server/audit"
 )
@@ -52,6 +53,8 @@ func blocksOf(t *testing.T) (text string, all []block) {
 func documented(t *testing.T, all []block) (*fake, http.Handler) {
 	t.Helper()
 	f := newFake(t, all[0].text, nil)
+	second := start.Add(-time.Second).UnixMicro()
+	f.recorded = []Recorded{{second + 123_456, 1105356177, 1}, {second + 456_789, 135729250, 1}, {second + 789_012, 1105356177, 1}}
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "# metrics\n") })
 	return f, New(f, Options{Metrics: metrics})
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -59,6 +61,7 @@ type fake struct {
 	broken   error // of the next reloads
 
 	unrecorded bool // it keeps no record of its traffic
+	recorded   []Recorded
 }
 
 func newFake(t testing.TB, text string, s store.Store) *fake {
@@ -140,6 +143,18 @@ func (f *fake) Preview(_ context.Context, name string, limits []sluice.Limit) (P
 		}
 	}
 	return Preview{}, ErrNoRule
+}
+
+func (f *fake) Record(name string) (iter.Seq[Recorded], error) {
+	if f.unrecorded {
+		return nil, ErrNoRecord
+	}
+	for _, c := range f.engine.Set().Rules() {
+		if c.Name == name {
+			return slices.Values(f.recorded), nil
+		}
+	}
+	return nil, ErrNoRule
 }
 
 func (f *fake) Note(source, action string, _ engine.Request, failed error) {

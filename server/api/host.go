@@ -1,6 +1,7 @@
 package api
 
 import (
+	"crypto/sha256"
 	"net"
 	"net/http"
 	"net/netip"
@@ -11,25 +12,25 @@ import (
 // in a browser may let its own name point to this machine (DNS rebinding): to the
 // browser the server is then the page's. A token, which the page does not have, settles
 // that; without tokens only names count that nobody else can give away.
-func (h *handler) addressed(r *http.Request) bool {
-	if len(h.options.Tokens) > 0 || r.Host == "" { // browsers always say the host
+func addressed(r *http.Request, tokens [][sha256.Size]byte) bool {
+	if len(tokens) > 0 || r.Host == "" { // browsers always say the host
 		return true
-	}
-	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if _, unix := local.(*net.UnixAddr); unix {
-		return true // out of reach for browsers
 	}
 	name := withoutPort(r.Host)
 	if strings.EqualFold(name, "localhost") {
 		return true
 	}
 	ip, err := netip.ParseAddr(name)
-	if err != nil {
-		return false
+	if ip = ip.Unmap(); ip.IsLoopback() {
+		return true
 	}
-	ip = ip.Unmap()
-	tcp, ok := local.(*net.TCPAddr)
-	return ip.IsLoopback() || ok && ip == tcp.AddrPort().Addr().Unmap()
+	switch local := r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.UnixAddr:
+		return true // out of reach for browsers
+	case *net.TCPAddr:
+		return err == nil && ip == local.AddrPort().Addr().Unmap()
+	}
+	return false
 }
 
 // fromPage reports whether a browser may have sent r for a page: others need not be

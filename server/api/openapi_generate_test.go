@@ -96,7 +96,7 @@ func (g *generator) responses(o operation) object {
 		all["200"] = jsonAnswer("the answer", schemas[0])
 	default:
 		all["200"] = jsonAnswer("the answer", object{"oneOf": schemas})
-		all["429"] = jsonAnswer("a denial, if asked for by status, with the header fields Retry-After and RateLimit", schemas[0])
+		all["429"] = jsonAnswer("a denial, if asked for by status, with the header field Retry-After and those that the rule asks for", schemas[0])
 	}
 	return all
 }

@@ -48,6 +48,9 @@ var operations = map[string]operation{
 		id: "preview", summary: "Tell what another limit would have done to the last requests of a rule",
 		query: map[string]string{"limit": "such as 50/s, 100/m burst=20 or sliding_log 60/m; the limits in force if not given"}, replies: []any{Preview{}},
 	},
+	"GET /v1/rules/{name}/record": {
+		id: "record", summary: "Send the last requests that a rule decided: when (µs since 1970), by whom (hashed) and for how much", kind: "text/csv",
+	},
 	"POST /v1/rules/validate": {id: "validate", summary: "Tell what is wrong with a rule file", yaml: true, replies: []any{Validation{}}},
 	"POST /v1/reload":         {id: "reload", summary: "Read the rules again", replies: []any{Reloaded{}}},
 	"POST /v1/rules/rollback": {id: "rollback", summary: "Put the rules in force again that were before the last change", replies: []any{Reloaded{}}},

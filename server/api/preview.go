@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -11,7 +10,7 @@ import (
 	"github.com/sluice-limiter/sluice"
 )
 
-// Errors of Backend.Preview.
+// Errors of Backend.Preview and Backend.Record.
 var (
 	ErrNoRule   = errors.New("there is no such rule")
 	ErrNoRecord = errors.New("the server keeps no record of its traffic")
@@ -64,10 +63,8 @@ func (h *handler) preview(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil:
 		answer(w, reply)
-	case errors.Is(err, ErrNoRule):
-		fail(w, problem(http.StatusNotFound, "not-found", fmt.Sprintf("there is no rule %.100q", name), "GET /v1/rules lists all"))
-	case errors.Is(err, ErrNoRecord):
-		fail(w, problem(http.StatusConflict, "no-record", err.Error(), "set record.memory, such as to 32MiB, and start the server again"))
+	case errors.Is(err, ErrNoRule), errors.Is(err, ErrNoRecord):
+		fail(w, unremembered(name, err))
 	case ctx.Err() != nil:
 		fail(w, undecided(ctx.Err()))
 	default:

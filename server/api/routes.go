@@ -24,8 +24,12 @@ type methods []route
 // namedRules begins the path of a single rule. Names may contain slashes.
 const namedRules = "/v1/rules/"
 
-// previewOf ends the path of a rule's preview: no rule whose name ends so can be shown.
-const previewOf = "/preview"
+// What ends the paths of a rule's preview and record: no rule whose name ends so can be
+// shown.
+const (
+	previewOf = "/preview"
+	recordOf  = "/record"
+)
 
 // routes lists all endpoints.
 func (h *handler) routes() []route {
@@ -40,6 +44,7 @@ func (h *handler) routes() []route {
 		{method: "GET", path: "/v1/rules", handle: h.rules},
 		{method: "GET", path: "/v1/rules/{name}", handle: h.rule},
 		{method: "GET", path: "/v1/rules/{name}/preview", handle: h.preview},
+		{method: "GET", path: "/v1/rules/{name}/record", handle: h.record},
 		{method: "POST", path: "/v1/rules/validate", handle: h.validate, body: true},
 		{method: "POST", path: "/v1/rules/rollback", handle: h.rollback},
 		{method: "POST", path: "/v1/reload", handle: h.reload},
@@ -78,9 +83,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case found == nil:
 		w.Header().Set("Allow", allow)
 		fail(w, notAllowed(r, allow))
-	case !found.public && !h.addressed(r):
+	case !found.public && !addressed(r, h.options.Tokens):
 		fail(w, unknownHost(r))
-	case !found.public && !h.authorized(r):
+	case !found.public && !authorized(r, h.options.Tokens):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="sluice"`)
 		fail(w, unauthorized(r))
 	case fromPage(r) && h.origin.Check(r) != nil:
@@ -114,8 +119,10 @@ func (h *handler) find(method, path string) (found *route, allow string) {
 	}
 	if len(path) > len(namedRules) && strings.HasPrefix(path, namedRules) {
 		named := h.paths[namedRules+"{name}"]
-		if strings.HasSuffix(path[len(namedRules):], previewOf) {
-			named = h.paths[namedRules+"{name}"+previewOf]
+		for _, end := range []string{previewOf, recordOf} {
+			if strings.HasSuffix(path[len(namedRules):], end) {
+				named = h.paths[namedRules+"{name}"+end]
+			}
 		}
 		if found = named.get(method); found != nil {
 			return found, ""

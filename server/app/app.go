@@ -48,6 +48,7 @@ type App struct {
 	gateway         *gateway.Gateway // another; nil if it is not open
 	certificate     *certificate     // nil without TLS
 	places          *api.Places      // in flight
+	limits          []*limited       // listeners whose connections limits.connections bounds
 
 	gatewayCertificate *certificate                 // nil without TLS there
 	handler            atomic.Pointer[http.Handler] // replaced when tokens change

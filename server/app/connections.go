@@ -1,12 +1,42 @@
 package app
 
-import "log/slog"
+import (
+	"log/slog"
+	"net"
+)
+
+// limit returns the listener with as many places as limits.connections says.
+func (a *App) limit(l net.Listener) *limited {
+	if len(a.limits) > 0 { // it has been said if they are fewer
+		a.limits = append(a.limits, limitListener(l, a.limits[0].places))
+	} else {
+		a.limits = append(a.limits, limitListener(l, a.connectionsOf("limits.connections", a.config.Limits.Connections)))
+	}
+	return a.limits[len(a.limits)-1]
+}
+
+// countConnections tells of all these listeners together.
+func (a *App) countConnections() {
+	sum := func(of func(*limited) int64) func() int64 {
+		return func() (n int64) {
+			for _, l := range a.limits {
+				n += of(l)
+			}
+			return n
+		}
+	}
+	places := sum(func(l *limited) int64 { return int64(l.places) })
+	a.metrics.Connections(sum((*limited).open), sum(func(l *limited) int64 { return l.dropped.Load() }), places())
+}
 
 // connectionsOf returns how many there may be at one of the doors. Those that have such a
 // setting share the descriptors of the process.
 func (a *App) connectionsOf(setting string, wanted int) int {
 	doors := int64(1) // the API
 	if a.config.RESP.Listen != "" {
+		doors++
+	}
+	if a.config.GRPCAddress() != "" {
 		doors++
 	}
 	if loaded, _ := a.rules.current(); loaded.Gateway.On() {

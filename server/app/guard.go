@@ -13,6 +13,7 @@ import (
 func (a *App) guard() http.Handler {
 	door := a.metrics.Door("http")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		see(r)
 		if strings.HasPrefix(r.URL.Path, forwardauth.Prefix) {
 			a.forwardAuth.ServeHTTP(w, r)
 			return

@@ -3,7 +3,6 @@ package app
 import (
 	"container/list"
 	"context"
-	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
@@ -61,7 +60,7 @@ func (l *limited) enter(accepted net.Conn) *conn {
 		return nil
 	}
 	l.taken++
-	c := &conn{Conn: accepted, listener: l}
+	c := newConn(accepted, l, now())
 	c.stranger = l.strangers.PushBack(c)
 	return c
 }
@@ -92,52 +91,15 @@ func (l *limited) Close() error {
 	return l.Listener.Close()
 }
 
-// conn is a connection that has a place.
-type conn struct {
-	net.Conn
-	listener *limited
-	known    atomic.Bool // it may ask
-	stranger *list.Element
-	once     sync.Once
-}
-
-// Close gives the place back.
-func (c *conn) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(func() {
-		l := c.listener
-		l.mu.Lock()
-		l.strangers.Remove(c.stranger)
-		l.taken--
-		l.mu.Unlock()
-		select {
-		case l.left <- struct{}{}:
-		default: // it has been said
-		}
-	})
-	return err
-}
-
-// keep says that this connection may ask: it has its place for as long as it is open.
-func (c *conn) keep() {
-	if c.known.Swap(true) {
-		return
-	}
-	l := c.listener
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.strangers.Remove(c.stranger)
-}
-
 // connKey is where the context of a request has its *conn.
 type connKey struct{}
 
 // withConn is what an http.Server needs for keep.
 func withConn(ctx context.Context, given net.Conn) context.Context {
-	if t, ok := given.(*tls.Conn); ok {
-		given = t.NetConn()
+	if c := connOf(given); c != nil {
+		return context.WithValue(ctx, connKey{}, c)
 	}
-	return context.WithValue(ctx, connKey{}, given)
+	return ctx
 }
 
 // keepConn keeps the connection of a request that may ask.

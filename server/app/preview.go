@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strconv"
 	"time"
@@ -70,21 +71,43 @@ func (r *record) snapshot() (blocks []*block, cut, to int64, done func()) {
 	return blocks, cut, to, done
 }
 
-// Preview tells what would have happened to the requests that a rule saw of late if these
-// had been its limits; none means those in force.
-func (a *App) Preview(ctx context.Context, name string, limits []sluice.Limit) (api.Preview, error) {
+// historyOf returns a rule, and what is known of it.
+func (a *App) historyOf(name string) (c *rule.Compiled, h history, err error) {
 	if a.record == nil {
-		return api.Preview{}, api.ErrNoRecord
+		return nil, h, api.ErrNoRecord
 	}
 	rules := a.engine.Set().Rules()
 	i := slices.IndexFunc(rules, func(c *rule.Compiled) bool { return c.Name == name })
 	if i < 0 {
-		return api.Preview{}, api.ErrNoRule
+		return nil, h, api.ErrNoRule
 	}
-	c := rules[i]
-	h := a.record.history(c)
+	return rules[i], a.record.history(rules[i]), nil
+}
+
+// Record returns the last requests that a rule decided, in the order of time. What another
+// rule refused is not among them.
+func (a *App) Record(name string) (iter.Seq[api.Recorded], error) {
+	_, h, err := a.historyOf(name)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(api.Recorded) bool) {
+		for i := range h.passages {
+			if p := &h.passages[i]; !p.elsewhere && !yield(api.Recorded{At: p.at, Key: p.key, Cost: p.cost}) {
+				return
+			}
+		}
+	}, nil
+}
+
+// Preview tells what would have happened to the requests that a rule saw of late if these
+// had been its limits; none means those in force.
+func (a *App) Preview(ctx context.Context, name string, limits []sluice.Limit) (api.Preview, error) {
+	c, h, err := a.historyOf(name)
+	if err != nil {
+		return api.Preview{}, err
+	}
 	p := api.Preview{Rule: name, From: time.UnixMicro(h.from).UTC(), To: time.UnixMicro(h.to).UTC(), Cut: h.cut, Overrides: len(c.Overrides) > 0}
-	var err error
 	if p.InForce, err = h.play(ctx, c, c.Limits, nil); err != nil {
 		return p, err
 	}

@@ -49,3 +49,24 @@ func TestPreviewOff(t *testing.T) {
 		t.Errorf("%d %s", response.StatusCode, text)
 	}
 }
+
+// TestRecordOfServer: it sends what it decided, and calls nobody by name.
+func TestRecordOfServer(t *testing.T) {
+	rules := newFile(t, "rules:\n  - name: web/login\n    key: [ip]\n    limits: [100/h]\n")
+	r := start(t, config.Sources{Path: rules.path})
+	for _, body := range []string{`{"ip":"192.0.2.1"}`, `{"ip":"192.0.2.2","cost":3}`, `{"ip":"192.0.2.1"}`} {
+		r.do("POST", "/v1/check", body)
+	}
+	response, text := r.do("GET", "/v1/rules/web/login/record", "")
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if response.StatusCode != http.StatusOK || len(lines) != 4 || lines[0] != "time,key,cost" {
+		t.Fatalf("%d %s", response.StatusCode, text)
+	}
+	var fields [][]string
+	for _, line := range lines[1:] {
+		fields = append(fields, strings.Split(line, ","))
+	}
+	if a, b, c := fields[0], fields[1], fields[2]; a[1] != c[1] || a[1] == b[1] || a[2] != "1" || b[2] != "3" || a[0] > b[0] || b[0] > c[0] {
+		t.Error(text)
+	}
+}

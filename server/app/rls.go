@@ -3,16 +3,12 @@ package app
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
-	"net/netip"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -44,16 +40,20 @@ func (a *App) openRLS() error {
 	if a.config.Envoy.Config != "" {
 		a.watchDescriptors()
 	}
-	return a.addDoor("grpc", address, d)
+	if err := a.addDoor("grpc", address, d); err != nil {
+		return err
+	}
+	opened := &a.doors[len(a.doors)-1]
+	opened.listener = grpcListener{a.limit(opened.listener)}
+	return nil
 }
 
 func (a *App) rlsOptions() rls.Options {
 	c, began := &a.config, now()
 	o := rls.Options{
 		Engine: a.engine, Tree: a.tree, Overrides: func() (store.Store, error) { return a.store, nil },
-		Zone: c.Envoy.Zone, Metadata: c.GRPC.Metadata, Quota: c.Envoy.QuotaMode, LateCosts: c.GRPC.LateCosts,
-		InFlight: int64(c.Limits.InFlight), Shed: a.metrics.Shed,
-		Observe: a.metrics.Door("grpc").Observe, Clock: func() time.Duration { return time.Since(began) },
+		Zone: c.Envoy.Zone, Now: now, Metadata: c.GRPC.Metadata, Quota: c.Envoy.QuotaMode, LateCosts: c.GRPC.LateCosts,
+		Places: a.places, Observe: a.metrics.Door("grpc").Observe, Clock: func() time.Duration { return time.Since(began) },
 	}
 	if names := c.GRPC.HeaderNames(); names != nil {
 		o.Headers = rls.Headers{Limit: names[0], Remaining: names[1], Reset: names[2]}
@@ -71,7 +71,7 @@ func (a *App) tree() *envoy.Tree {
 // whoever has a token, if there are any.
 func (a *App) rlsServerOptions() (rls.ServerOptions, error) {
 	c := &a.config
-	o := rls.ServerOptions{MaxMessage: int(c.Limits.Body), MaxStreams: uint32(min(c.Limits.InFlight, math.MaxInt32)), Remote: c.Redis != ""}
+	o := rls.ServerOptions{MaxMessage: int(c.Limits.Body), MaxStreams: uint32(min(c.Limits.InFlight, math.MaxInt32)), Remote: c.Redis != "", Known: keepGRPC}
 	if c.GRPC.Tokens() {
 		o.Tokens = tokens{a}
 	}
@@ -100,15 +100,10 @@ func (t tokens) Needed() bool {
 	return len(loaded.Tokens) > 0
 }
 
-// Fits implements rls.Tokens. All are compared to the end, so that the time tells nothing.
+// Fits implements rls.Tokens.
 func (t tokens) Fits(token string) bool {
 	loaded, _ := t.app.rules.current()
-	fits, given := 0, api.HashToken(token)
-	for _, good := range loaded.Tokens {
-		hash := sha256.Sum256([]byte(good))
-		fits |= subtle.ConstantTimeCompare(hash[:], given[:])
-	}
-	return fits == 1
+	return api.Fits(hashTokens(loaded.Tokens), token)
 }
 
 // lookEvery is how often it is looked whether the files changed. Links, network drives
@@ -143,8 +138,8 @@ func (a *App) watchDescriptors() {
 }
 
 // withEnvoy answers, beside the API, what envoyproxy/ratelimit does over HTTP, if its
-// service is open here.
-func (a *App) withEnvoy(next http.Handler) http.Handler {
+// service is open here. Who may ask the API may ask it.
+func (a *App) withEnvoy(next http.Handler, tokens [][sha256.Size]byte) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/json" && r.URL.Path != "/healthcheck" {
@@ -159,10 +154,11 @@ func (a *App) withEnvoy(next http.Handler) http.Handler {
 			d.healthcheck(w)
 		case origin.Check(r) != nil:
 			http.Error(w, "pages of other sites may not ask", http.StatusForbidden)
-		case !a.mayAsk(r):
+		case !api.MayAsk(r, tokens):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token is needed", http.StatusUnauthorized)
 		default:
+			keepConn(r)
 			d.json.ServeHTTP(w, r)
 		}
 	})
@@ -176,21 +172,6 @@ func (a *App) envoyDoor() *envoyDoor {
 		}
 	}
 	return nil
-}
-
-// mayAsk reports whether a request has a token. Without tokens it has to be sent to an
-// address: a page of a browser that lets its own name point here has none.
-func (a *App) mayAsk(r *http.Request) bool {
-	if t := (tokens{a}); t.Needed() {
-		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		return strings.EqualFold(scheme, "Bearer") && t.Fits(strings.TrimSpace(token))
-	}
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil || strings.EqualFold(host, "localhost")
 }
 
 func (d *envoyDoor) healthcheck(w http.ResponseWriter) {

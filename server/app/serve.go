@@ -24,9 +24,7 @@ func (a *App) openDoors() (err error) {
 	if a.listener, err = a.listen("listen", a.config.Listen); err != nil {
 		return err
 	}
-	limited := limitListener(a.listener, a.connectionsOf("limits.connections", a.config.Limits.Connections))
-	a.listener = limited
-	a.metrics.Connections(limited.open, limited.dropped.Load, int64(limited.places))
+	a.listener = a.limit(a.listener)
 	if a.config.Admin != "" {
 		if a.admin, err = a.listen("admin", a.config.Admin); err != nil {
 			return err
@@ -43,6 +41,7 @@ func (a *App) openDoors() (err error) {
 	if err := a.openRLS(); err != nil {
 		return err
 	}
+	a.countConnections()
 	return a.openGateway(loaded.Gateway) // a further door is opened here, by a.addDoor
 }
 
@@ -72,7 +71,7 @@ func (a *App) setHandler(tokens []string) {
 	if a.config.Redis != "" {
 		options.Parallel = parallel
 	}
-	h := a.withEnvoy(api.New(a, options))
+	h := a.withEnvoy(api.New(a, options), hashes)
 	a.handler.Store(&h)
 	if a.resp != nil {
 		a.resp.SetTokens(hashes)
@@ -109,7 +108,7 @@ const idle = 30 * time.Second
 // server is what answers for the API.
 func (a *App) server() *http.Server {
 	s := api.NewServer(a.guard())
-	s.IdleTimeout, s.ConnContext = idle, withConn
+	s.IdleTimeout, s.ConnContext, s.ConnState = idle, withConn, a.watchConn
 	return s
 }
 

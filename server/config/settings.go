@@ -171,11 +171,11 @@ var settings = []Setting{
 	},
 	{
 		Name: "limits.in_flight", field: func(c *Config) any { return &c.Limits.InFlight }, check: checkInFlight,
-		Help: "How many requests are worked on at the same time, from when their body is there; more get 503 and Retry-After at once.",
+		Help: "How many requests are worked on at the same time, from when their body is there; more get 503 and Retry-After at once (gRPC: UNAVAILABLE, RESP: BUSY).",
 	},
 	{
 		Name: "limits.connections", field: func(c *Config) any { return &c.Limits.Connections }, check: checkConnections,
-		Help: "How many connections are open at the same time. More take the places of those that have shown no token yet, the oldest first, or wait.",
+		Help: "How many connections are open at the same time. More take the places of those that have shown no token yet, the oldest first, or wait. At the API and at the gRPC service, each by itself.",
 	},
 	{
 		Name: "shutdown", field: func(c *Config) any { return &c.Shutdown }, check: between("shutdown", 0, time.Hour, func(c *Config) time.Duration { return time.Duration(c.Shutdown) }),

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/sluice-limiter/sluice/contrib/rulefile"
 	"github.com/sluice-limiter/sluice/rule"
@@ -123,7 +124,7 @@ func (s Sources) rules(opts []rulefile.Option) (*rulefile.Result, error) {
 	read, err := rulefile.Load(s.Path, opts...)
 	var problems rulefile.Problems
 	if err != nil && !errors.As(err, &problems) {
-		return nil, rulefile.Problems{{File: s.Path, Reason: err.Error()}}
+		return nil, rulefile.Problems{unreadable(s.Path, err)}
 	}
 	for i := range problems {
 		if problems[i].Field == "hash" {
@@ -131,6 +132,18 @@ func (s Sources) rules(opts []rulefile.Option) (*rulefile.Result, error) {
 		}
 	}
 	return read, err
+}
+
+// unreadable says in few words that rules could not be read at all.
+func unreadable(path string, err error) rulefile.Problem {
+	p := rulefile.Problem{File: path, Reason: err.Error()}
+	if system := (*fs.PathError)(nil); errors.As(err, &system) && system.Path == path {
+		p.Reason = system.Err.Error()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		p.Hint = "name a file or folder of rules, or leave it out to start with sample rules"
+	}
+	return p
 }
 
 // resolve puts the settings of all sources together.

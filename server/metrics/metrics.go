@@ -21,6 +21,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 	doors    *prometheus.HistogramVec
 	shed     prometheus.Counter
+	broken   prometheus.Counter
 	store    storeMetrics
 	reloads  reloadMetrics
 	load     *Load
@@ -45,6 +46,10 @@ func New(b Build) *Metrics {
 			Name: "sluice_shed_requests_total",
 			Help: "Requests to this server that were answered with 503 because too many were in flight.",
 		}),
+		broken: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "sluice_broken_requests_total",
+			Help: "Requests to this server whose header was no HTTP, too large, too slow, or ended with the connection: they were answered or cut before anything looked at them.",
+		}),
 		load:   NewLoad(),
 		memory: newMemories(),
 		spans:  spanCounter(),
@@ -57,7 +62,7 @@ func New(b Build) *Metrics {
 		ConstLabels: prometheus.Labels{"version": b.Version, "revision": b.Revision, "goversion": b.GoVersion},
 	})
 	info.Set(1)
-	m.registry.MustRegister(m.Decisions, m.doors, m.shed, m.load, m.memory, m.spans, info,
+	m.registry.MustRegister(m.Decisions, m.doors, m.shed, m.broken, m.load, m.memory, m.spans, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.store.collectors()...)
 	m.registry.MustRegister(m.reloads.collectors()...)
@@ -82,6 +87,9 @@ func (m *Metrics) Door(name string) prometheus.Observer { return m.doors.WithLab
 
 // Shed counts a request that was turned away.
 func (m *Metrics) Shed() { m.shed.Inc() }
+
+// Broken counts a request that could not be read.
+func (m *Metrics) Broken() { m.broken.Inc() }
 
 // Load returns the figures for autoscalers.
 func (m *Metrics) Load() *Load { return m.load }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/sluice-limiter/sluice"
-	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/server/audit"
 	"github.com/sluice-limiter/sluice/store"
 )
@@ -85,42 +84,6 @@ func (a *asked) misses(rules *rules, n *named) (why string) {
 		return ""
 	}
 	return reason.Why
-}
-
-// fieldsOfDecision is how many fields the answer has.
-const fieldsOfDecision = 10
-
-// decided writes a decision: pairs of name and value, a map in RESP3.
-func (d *desk) decided(decision *engine.Decision, err error) {
-	if err != nil {
-		d.undecided(err)
-		return
-	}
-	ruleName := ""
-	if decision.Rule != nil {
-		ruleName = decision.Rule.Name
-	}
-	d.fields(fieldsOfDecision)
-	d.text("allowed")
-	d.yes(decision.Allowed)
-	d.text("remaining")
-	d.integer(decision.Remaining())
-	d.text("retry_after_ms")
-	d.integer(milliseconds(decision.RetryAfter()))
-	d.text("reset_after_ms")
-	d.integer(milliseconds(decision.ResetAfter()))
-	d.text("wait_ms")
-	d.integer(milliseconds(decision.Wait()))
-	d.text("reason")
-	d.text(decision.Reason.String())
-	d.text("rule")
-	d.text(ruleName)
-	d.text("limit")
-	d.text(decision.LimitName)
-	d.text("shadow")
-	d.yes(decision.Shadow)
-	d.text("degraded")
-	d.yes(decision.Degraded)
 }
 
 // milliseconds rounds up, so that who comes back after them is not too early.

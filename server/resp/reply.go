@@ -9,17 +9,15 @@ type reply struct {
 }
 
 func (r *reply) line(kind byte, n int64) {
+	if n >= 0 && n < 10 { // most of them
+		r.out = append(r.out, kind, '0'+byte(n), '\r', '\n')
+		return
+	}
 	r.out = strconv.AppendInt(append(r.out, kind), n, 10)
 	r.out = append(r.out, '\r', '\n')
 }
 
-func (r *reply) integer(n int64) {
-	if n >= 0 && n < 10 { // most of them
-		r.out = append(r.out, ':', '0'+byte(n), '\r', '\n')
-		return
-	}
-	r.line(':', n)
-}
+func (r *reply) integer(n int64) { r.line(':', n) }
 
 // array announces n values.
 func (r *reply) array(n int) { r.line('*', int64(n)) }

@@ -105,12 +105,8 @@ func (i *item) tell(d *sluice.Decision, name string) {
 // figures asks for what is not known yet: what is left of limits that were not asked, or
 // that something was given back to. They say nothing against a request that may pass.
 func (c *call) figures(ctx context.Context) error {
-	for i := range c.items {
-		if it := &c.items[i]; it.override != nil && !it.told {
-			if err := it.peekOverride(ctx); err != nil {
-				return err
-			}
-		}
+	if err := c.peekOverrides(ctx, func(it *item) bool { return !it.told }); err != nil {
+		return err
 	}
 	if !c.want(func(it *item) bool { return !it.heard }) {
 		return nil

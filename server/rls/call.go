@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-limiter/sluice/algo"
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/server/envoy"
+	"github.com/sluice-limiter/sluice/store"
 )
 
 // Bounds of a request.
@@ -31,6 +32,8 @@ type call struct {
 	requests   []engine.Request    // what the engine is asked
 	attributes []map[string]string // of them
 	answers    []engine.Decision   // to them
+	checks     []store.Check       // what the store is asked about limits of the request itself
+	asked      []int               // the items of those
 	quotas     bool                // some item is in quota mode
 	several    bool                // and another too: they refuse only together
 	denied     bool
@@ -40,7 +43,7 @@ type call struct {
 type item struct {
 	entries  []envoy.Entry
 	leaf     *envoy.Leaf   // nil: nothing is limited
-	override *sluice.Keyed // the limit that the request itself brings
+	override *sluice.Plan  // the limit that the request itself brings
 	key      string        // for that
 	per      envoy.Unit    // of that
 	times    uint32        // so many of the unit

@@ -69,7 +69,7 @@ func newWorld(t testing.TB, yaml string, o rls.Options, own ...rule.Rule) *world
 		t.Fatal(err)
 	}
 	o.Engine, o.Tree = w.engine, func() *envoy.Tree { return tree }
-	o.Overrides = func() (store.Store, error) { return memory, nil }
+	o.Overrides, o.Now = func() (store.Store, error) { return memory, nil }, w.clock
 	w.serve(t, rls.New(o), rls.ServerOptions{MaxMessage: 1 << 20, MaxStreams: 100})
 	return w
 }

@@ -31,12 +31,8 @@ func (c *call) spendLate(ctx context.Context) error {
 	if !c.late() {
 		return nil
 	}
-	for i := range c.items {
-		if it := &c.items[i]; it.override != nil {
-			if err := it.drainOverride(ctx); err != nil {
-				return err
-			}
-		}
+	if err := c.drainOverrides(ctx); err != nil {
+		return err
 	}
 	if len(c.requests) == 0 { // a limit of the request itself was first to refuse
 		c.want(func(it *item) bool { return it.spends() })

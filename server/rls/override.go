@@ -1,11 +1,9 @@
 package rls
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -23,50 +21,58 @@ import (
 // and entries: another number of requests goes on with it.
 type overrides struct {
 	open func() (store.Store, error)
+	now  func() time.Time
 	zone string
 
 	mu    sync.RWMutex // guards all below
-	store store.Store
-	all   map[sluice.Limit]*sluice.Keyed
+	store store.Store  // does not change once it is there
+	plans map[sluice.Limit]*sluice.Plan
 }
 
 // maxOverrides is how many different limits requests may bring: each is kept ready.
 const maxOverrides = 4096
 
 // get returns a limit that is ready.
-func (o *overrides) get(l sluice.Limit) (*sluice.Keyed, error) {
+func (o *overrides) get(l sluice.Limit) (*sluice.Plan, error) {
 	o.mu.RLock()
-	k := o.all[l]
+	p := o.plans[l]
 	o.mu.RUnlock()
-	if k != nil {
-		return k, nil
+	if p != nil && !o.ended(p) {
+		return p, nil
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if k := o.all[l]; k != nil {
-		return k, nil
-	}
-	if len(o.all) >= maxOverrides {
-		return nil, &faultError{fmt.Sprintf("more than %d different limits in requests", maxOverrides)}
-	}
 	if o.store == nil {
 		if err := o.start(); err != nil {
 			return nil, err
 		}
 	}
-	k = sluice.NewKeyed(l, sluice.WithStore(o.store))
-	o.all[l] = k
-	return k, nil
+	if p == nil && len(o.plans) >= maxOverrides {
+		return nil, &faultError{fmt.Sprintf("more than %d different limits in requests", maxOverrides)}
+	}
+	plans, err := sluice.NewPlans(o.now(), []sluice.Limit{l})
+	if err != nil {
+		return nil, &faultError{"the limit of a descriptor: " + err.Error()}
+	}
+	o.plans[l] = plans[0]
+	return plans[0], nil
+}
+
+// ended reports whether the calendar of a limit has to be laid out anew.
+func (o *overrides) ended(p *sluice.Plan) bool {
+	until := p.Until()
+	return !until.IsZero() && !o.now().Before(until)
 }
 
 // start opens the store; o.mu is held.
 func (o *overrides) start() (err error) {
 	if o.open == nil {
-		o.store = memstore.New()
+		memory := memstore.New()
+		o.store, o.now = memory, memory.Now
 	} else if o.store, err = o.open(); err != nil {
 		return err
 	}
-	o.all = map[sluice.Limit]*sluice.Keyed{}
+	o.plans = map[sluice.Limit]*sluice.Plan{}
 	return nil
 }
 
@@ -120,70 +126,4 @@ func overrideKey(domain string, entries []envoy.Entry) string {
 		return "override|" + hex.EncodeToString(sum[:])
 	}
 	return string(b)
-}
-
-// peekOverride finds out about the limit of the request itself.
-func (i *item) peekOverride(ctx context.Context) error {
-	d, err := i.override.AllowN(ctx, i.key, 0)
-	if err != nil {
-		return err
-	}
-	if i.tell(&d, ""); !i.refund {
-		i.over = d.Remaining() < max(1, i.cost)
-	}
-	return nil
-}
-
-// drainOverride takes what is left, up to the cost.
-func (i *item) drainOverride(ctx context.Context) error {
-	if !i.told {
-		if err := i.peekOverride(ctx); err != nil {
-			return err
-		}
-	}
-	cost := min(i.cost, i.left)
-	if cost <= 0 {
-		return nil
-	}
-	i.left -= cost
-	_, err := i.override.AllowN(ctx, i.key, cost)
-	return err
-}
-
-// spendOverrides takes from the limits of the request itself, one after the other, until
-// one refuses.
-func (c *call) spendOverrides(ctx context.Context) (allowed bool, err error) {
-	for i := range c.items {
-		it := &c.items[i]
-		if it.override == nil || !it.spends() {
-			continue
-		}
-		d, err := it.override.AllowN(ctx, it.key, it.cost)
-		if err != nil {
-			return false, err
-		}
-		if it.tell(&d, ""); !d.Allowed {
-			return false, nil
-		}
-		it.taken = true
-	}
-	return true, nil
-}
-
-// undoTime is how long we try to give back.
-const undoTime = 50 * time.Millisecond
-
-// undoOverrides gives back what was taken for nothing, also if the caller has gone.
-func (c *call) undoOverrides(ctx context.Context) {
-	if !slices.ContainsFunc(c.items, func(it item) bool { return it.taken }) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-	defer cancel()
-	for i := range c.items {
-		if it := &c.items[i]; it.taken {
-			_ = it.override.Refund(ctx, it.key, it.cost) // it stays spent then
-			it.taken, it.told = false, false             // there is more now
-		}
-	}
 }

@@ -6,20 +6,16 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"runtime"
-	"strings"
 	"time"
 
 	pb "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/reflection"
-	"google.golang.org/grpc/status"
 )
 
 // ServerOptions sets up a Server.
@@ -28,7 +24,12 @@ type ServerOptions struct {
 	Tokens     Tokens      // nil: nobody is ever asked for one
 	MaxMessage int         // bytes of a request
 	MaxStreams uint32      // of a connection, at the same time
-	Remote     bool        // requests wait for a store that is a journey away
+
+	// Known is told the connection, as the listener gave it, of every call that may be
+	// made; may be nil. It must not wait.
+	Known func(net.Conn)
+
+	Remote bool // requests wait for a store that is a journey away
 }
 
 // Tokens say who may ask. They may change at any time.
@@ -71,12 +72,11 @@ func NewServer(s *Service, o ServerOptions) *Server {
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: maxAge, MaxConnectionAgeGrace: ageGrace, Time: pingEvery, Timeout: pingTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPings, PermitWithoutStream: true}),
 	}
+	credential := insecure.NewCredentials()
 	if o.TLS != nil {
-		opts = append(opts, grpc.Creds(credentials.NewTLS(o.TLS)))
+		credential = credentials.NewTLS(o.TLS)
 	}
-	if o.Tokens != nil {
-		opts = append(opts, grpc.UnaryInterceptor(o.unary), grpc.StreamInterceptor(o.stream))
-	}
+	opts = append(opts, grpc.Creds(introducing{credential}), grpc.InTapHandle(o.enter))
 	server := &Server{grpc: grpc.NewServer(opts...), health: health.NewServer()}
 	for _, name := range []string{HealthName, pb.RateLimitService_ServiceDesc.ServiceName} {
 		server.health.SetServingStatus(name, healthpb.HealthCheckResponse_SERVING)
@@ -88,12 +88,14 @@ func NewServer(s *Service, o ServerOptions) *Server {
 }
 
 // workers is how many goroutines are kept for requests: a new one for each would have to
-// grow its stack first. While some wait for a remote store, others are needed.
+// grow its stack first, which is a tenth of a call. There have to be more than processors,
+// since only one that waits at that moment is used. While some wait for a remote store,
+// others are needed.
 func (o *ServerOptions) workers() uint32 {
 	if o.Remote {
 		return min(o.MaxStreams, 256)
 	}
-	return uint32(2 * runtime.GOMAXPROCS(0))
+	return min(o.MaxStreams, 64)
 }
 
 // Serve answers on l until Shutdown.
@@ -121,35 +123,4 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		<-done
 		return ctx.Err()
 	}
-}
-
-// healthService answers without a token.
-const healthService = "/grpc.health.v1.Health/"
-
-func (o *ServerOptions) unary(ctx context.Context, r any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	if err := o.check(ctx, info.FullMethod); err != nil {
-		return nil, err
-	}
-	return next(ctx, r)
-}
-
-func (o *ServerOptions) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-	if err := o.check(stream.Context(), info.FullMethod); err != nil {
-		return err
-	}
-	return next(server, stream)
-}
-
-// check looks for a token in the metadata: authorization: Bearer TOKEN.
-func (o *ServerOptions) check(ctx context.Context, method string) error {
-	if !o.Tokens.Needed() || strings.HasPrefix(method, healthService) {
-		return nil
-	}
-	if lines := metadata.ValueFromIncomingContext(ctx, "authorization"); len(lines) == 1 {
-		scheme, token, _ := strings.Cut(lines[0], " ")
-		if strings.EqualFold(scheme, "Bearer") && o.Tokens.Fits(strings.TrimLeft(token, " ")) {
-			return nil
-		}
-	}
-	return status.Error(codes.Unauthenticated, "a token is needed: send the metadata authorization: Bearer TOKEN")
 }

@@ -9,7 +9,9 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"math/big"
+	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
@@ -111,28 +114,74 @@ func TestMessagesHaveABound(t *testing.T) {
 	w.want(w.ask(d("user="+strings.Repeat("a", 500_000))), true, 2) // a long key is hashed
 }
 
+// places of a test are one; how many found none is counted.
+type places struct{ taken, shed atomic.Int64 }
+
+func (p *places) Enter() bool {
+	if p.taken.Add(1) > 1 {
+		p.taken.Add(-1)
+		p.shed.Add(1)
+		return false
+	}
+	return true
+}
+
+func (p *places) Leave() { p.taken.Add(-1) }
+
+// TestTooManyInFlight: what is too much is UNAVAILABLE, so that Envoy does what it does
+// without a server.
 func TestTooManyInFlight(t *testing.T) {
-	shed := 0
-	w := newWorld(t, basic, rls.Options{InFlight: 1, Observe: func(float64) {}, Clock: func() time.Duration { return 0 }, Shed: func() { shed++ }})
+	all := &places{}
+	w := newWorld(t, basic, rls.Options{Places: all})
 	w.want(w.ask(d("user=ann")), true, 2) // one fits, and gives its place back
 	w.want(w.ask(d("user=ann")), true, 1)
-	held := make(chan struct{})
-	service := rls.New(rls.Options{Engine: w.engine, InFlight: 1, Shed: func() { shed++ }, Observe: func(float64) {}, Clock: func() time.Duration { held <- struct{}{}; <-held; return 0 }})
-	done := make(chan error, 1)
-	go func() {
-		_, err := service.ShouldRateLimit(context.Background(), request("d", d("user=ann")))
-		done <- err
-	}()
-	<-held // it is in
-	_, err := service.ShouldRateLimit(context.Background(), request("d", d("user=ann")))
-	if status.Code(err) != codes.Unavailable || shed != 1 {
-		t.Errorf("the second of one: %v, %d shed", err, shed)
+	all.Enter()
+	if _, err := w.client.ShouldRateLimit(t.Context(), request("d", d("user=ann"))); status.Code(err) != codes.Unavailable {
+		t.Errorf("the second of one: %v", err)
 	}
-	held <- struct{}{}
-	<-held
-	held <- struct{}{}
-	if err := <-done; err != nil {
-		t.Error(err)
+	all.Leave()
+	w.want(w.ask(d("user=ann")), true, 0) // it has spent nothing
+	if shed, taken := all.shed.Load(), all.taken.Load(); shed != 1 || taken != 0 {
+		t.Errorf("%d shed, %d places taken at the end", shed, taken)
+	}
+}
+
+// TestKnownConnections: a connection is known when a call on it may be made, not when it
+// asks for health or shows a wrong token.
+func TestKnownConnections(t *testing.T) {
+	w := newWorld(t, basic, rls.Options{})
+	asked := &tokens{}
+	asked.needed.Store(true)
+	server, pool := certificate(t, "server")
+	for name, secured := range map[string]bool{"clear": false, "TLS": true} {
+		var known sync.Map
+		o := rls.ServerOptions{Tokens: asked, MaxMessage: 1 << 20, MaxStreams: 10, Known: func(c net.Conn) { known.Store(c.RemoteAddr().String(), c) }}
+		with := grpc.WithTransportCredentials(insecure.NewCredentials())
+		if secured {
+			o.TLS = &tls.Config{Certificates: []tls.Certificate{server}, MinVersion: tls.VersionTLS12}
+			with = grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{ServerName: "localhost", RootCAs: pool, MinVersion: tls.VersionTLS12}))
+		}
+		w.serve(t, rls.New(rls.Options{Engine: w.engine}), o, with)
+		count := func() (n int) {
+			known.Range(func(_, c any) bool {
+				if _, raw := c.(*net.TCPConn); !raw {
+					t.Errorf("%s: %T is not what the listener gave", name, c)
+				}
+				n++
+				return true
+			})
+			return n
+		}
+		if _, err := healthpb.NewHealthClient(w.conn).Check(t.Context(), &healthpb.HealthCheckRequest{}); err != nil || count() != 0 {
+			t.Errorf("%s: after a question for health %d are known, %v", name, count(), err)
+		}
+		for token, want := range map[string]int{"Bearer a bad token": 0, "Bearer a good token": 1} {
+			known.Clear()
+			ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", token)
+			if _, err := w.client.ShouldRateLimit(ctx, request("d", d("user=ann"))); (err == nil) != (want == 1) || count() != want {
+				t.Errorf("%s: after %q %d are known, %v", name, token, count(), err)
+			}
+		}
 	}
 }
 

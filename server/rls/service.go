@@ -3,9 +3,7 @@ package rls
 import (
 	"context"
 	"errors"
-	"math"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	pb "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
@@ -25,7 +23,8 @@ type Options struct {
 	// Overrides opens where limits that stand in a request are kept; it is called when the
 	// first such request comes. Nil: in this process.
 	Overrides func() (store.Store, error)
-	Zone      string // of days, weeks, months and years of those; empty means UTC
+	Zone      string           // of days, weeks, months and years of those; empty means UTC
+	Now       func() time.Time // the clock of those; needed with Overrides
 
 	Headers  Headers // what Envoy adds to responses
 	Metadata bool    // answers have dynamic metadata
@@ -35,10 +34,15 @@ type Options struct {
 	// already: see spendLate.
 	LateCosts bool
 
-	InFlight int64                // how many requests are worked on at the same time; 0: no bound
-	Shed     func()               // is told of one that was too much; may be nil
-	Observe  func(took float64)   // is told how long a decision took, in seconds; may be nil
-	Clock    func() time.Duration // since any instant; needed by Observe
+	Places  Places               // bounds what is worked on at the same time; nil: no bound
+	Observe func(took float64)   // is told how long a decision took, in seconds; may be nil
+	Clock   func() time.Duration // since any instant; needed by Observe
+}
+
+// Places bounds how many requests are worked on.
+type Places interface {
+	Enter() bool // who gets true has to Leave
+	Leave()
 }
 
 // Headers are the names of the response header fields with the tightest limit, how much
@@ -51,7 +55,6 @@ type Service struct {
 	options   Options
 	calls     sync.Pool // of *call
 	overrides overrides
-	inFlight  atomic.Int64
 }
 
 // New returns a service.
@@ -59,23 +62,24 @@ func New(o Options) *Service {
 	if o.Tree == nil {
 		o.Tree = func() *envoy.Tree { return nil }
 	}
-	if o.InFlight <= 0 {
-		o.InFlight = math.MaxInt64
-	}
 	s := &Service{options: o}
-	s.overrides.open, s.overrides.zone = o.Overrides, o.Zone
+	s.overrides.open, s.overrides.now, s.overrides.zone = o.Overrides, o.Now, o.Zone
 	s.calls.New = func() any { return new(call) }
 	return s
 }
 
+// errBusy is for calls that are too many. Envoy does then what its failure_mode_deny says,
+// as if there were no server; RESOURCE_EXHAUSTED would be no different to it, but other
+// clients take that for a limit.
+var errBusy = status.Error(codes.Unavailable, "this server has more requests than it takes: try again, or raise limits.in_flight")
+
 // ShouldRateLimit implements the service.
 func (s *Service) ShouldRateLimit(ctx context.Context, r *pb.RateLimitRequest) (*pb.RateLimitResponse, error) {
-	defer s.inFlight.Add(-1)
-	if s.inFlight.Add(1) > s.options.InFlight {
-		if s.options.Shed != nil {
-			s.options.Shed()
+	if places := s.options.Places; places != nil {
+		if !places.Enter() {
+			return nil, errBusy
 		}
-		return nil, status.Error(codes.Unavailable, "too many requests are in flight at this server")
+		defer places.Leave()
 	}
 	if s.options.Observe != nil {
 		start := s.options.Clock()
@@ -105,6 +109,7 @@ func (s *Service) end(c *call) {
 		clear(attributes)
 	}
 	clear(c.answers)
+	clear(c.checks)
 	c.items, c.entries, c.requests, c.answers = c.items[:0], c.entries[:0], c.requests[:0], c.answers[:0]
 	s.calls.Put(c)
 }

@@ -2,14 +2,17 @@ package rls
 
 import (
 	"context"
+	"slices"
 
+	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
+	"github.com/sluice-limiter/sluice/store"
 )
 
 // decideTree decides a request of a domain that the tree knows. Nearly always that is
 // one step, in which all descriptors spend or none. Before it stands a look if some only
-// look, or several are quotas; and limits of the request itself, which no rule knows,
-// are taken one by one.
+// look, or several are quotas. Limits of the request itself, which no rule knows, are a
+// step of their own: see spend.
 func (c *call) decideTree(ctx context.Context) error {
 	if err := c.lookFirst(ctx); err != nil {
 		return err
@@ -45,13 +48,11 @@ func (c *call) lookFirst(ctx context.Context) error {
 	if _, err := c.ask(ctx, true); err != nil {
 		return err
 	}
+	if err := c.peekOverrides(ctx, (*item).looks); err != nil {
+		return err
+	}
 	for i := range c.items {
 		it := &c.items[i]
-		if it.override != nil && it.looks() {
-			if err := it.peekOverride(ctx); err != nil {
-				return err
-			}
-		}
 		c.denied = c.denied || it.looks() && it.over && !(it.quota && c.several)
 	}
 	if c.denied = c.denied || c.several && !c.roomInQuotas(); c.denied {
@@ -80,16 +81,19 @@ func (c *call) refuse(ctx context.Context) error {
 	if err != nil || !allowed {
 		return err
 	}
-	for i := range c.requests {
-		r := c.requests[i]
-		_ = c.service.options.Engine.Refund(ctx, r, r.Cost) // it stays spent then
-	}
+	c.giveBack(ctx)
 	return nil
 }
 
-// spend takes what the items cost, of all or of none.
+// spend takes what the items cost, of all or of none. The engine knows nothing of limits
+// of the request itself. So a call that has both kinds takes those first, and gives them
+// back if a rule refuses; others could miss them meanwhile. That the rules are looked at
+// before leaves this to calls that come at the moment in which a rule is used up.
 func (c *call) spend(ctx context.Context) error {
-	allowed, err := c.spendOverrides(ctx)
+	allowed, err := c.rulesAllow(ctx)
+	if allowed {
+		allowed, err = c.spendOverrides(ctx)
+	}
 	if allowed {
 		allowed, err = c.spendRest(ctx)
 	}
@@ -102,6 +106,31 @@ func (c *call) spend(ctx context.Context) error {
 		return err
 	}
 	return c.spendLate(ctx)
+}
+
+// rulesAllow reports whether the rules have room for a call that has limits of its own
+// too. If they do not, they are asked in earnest, so that it is counted and seen.
+func (c *call) rulesAllow(ctx context.Context) (bool, error) {
+	own := func(it item) bool { return it.override != nil && it.spends() }
+	if c.several || !slices.ContainsFunc(c.items, own) || !c.want((*item).spends) {
+		return true, nil
+	}
+	allowed, err := c.ask(ctx, true)
+	if err == nil && !allowed {
+		allowed, err = c.ask(ctx, false)
+		if allowed && err == nil { // there is room at this moment
+			c.giveBack(ctx)
+		}
+	}
+	return allowed && err == nil, err
+}
+
+// giveBack gives back what was just taken by rules.
+func (c *call) giveBack(ctx context.Context) {
+	for i := range c.requests {
+		r := c.requests[i]
+		_ = c.service.options.Engine.Refund(ctx, r, r.Cost) // it stays spent then
+	}
 }
 
 // spendRest takes what the items cost for which there are rules. Quotas that refuse are
@@ -134,22 +163,17 @@ func (c *call) onlyQuotasRefuse() bool {
 
 // refund gives back what items with negative hits say.
 func (c *call) refund(ctx context.Context) error {
+	gives := func(it *item) bool { return it.limited() && it.refund && it.cost > 0 }
 	for i := range c.items {
 		it := &c.items[i]
-		if !it.limited() || !it.refund || it.cost == 0 {
+		if !gives(it) || it.override != nil {
 			continue
 		}
-		var err error
-		if it.override != nil {
-			err = it.override.Refund(ctx, it.key, it.cost)
-		} else {
-			attributes := map[string]string{}
-			it.leaf.Mark(attributes, it.entries)
-			err = c.service.options.Engine.Refund(ctx, engine.Request{Attributes: attributes}, it.cost)
-		}
-		if err != nil {
+		attributes := map[string]string{}
+		it.leaf.Mark(attributes, it.entries)
+		if err := c.service.options.Engine.Refund(ctx, engine.Request{Attributes: attributes}, it.cost); err != nil {
 			return err
 		}
 	}
-	return nil
+	return c.takeOverrides(ctx, store.Refund, only(gives), func(*item, *sluice.Decision) {})
 }
