@@ -203,6 +203,9 @@ docs-pictures: ## Draw the pictures of the documentation anew
 		"$(OUT)/sluice" compare --pattern $$pattern --limit 20/s --svg docs/img/compare-$$pattern.svg >/dev/null; \
 		echo "compare-$$pattern.svg"; \
 	done
+	@$(INSTALL) chromium
+	@"$(OUT)/sluice" replay --key ip --limit 60/m --algorithm sliding_log --html "$(OUT)/report.html" accesslog/testdata/wordpress-2016.log.gz >/dev/null
+	@chromium --headless --no-sandbox --hide-scrollbars --window-size=1040,1085 --screenshot=docs/img/replay-report.png "file://$(OUT)/report.html"
 
 .PHONY: cover
 cover: ## Print the coverage of every package of the root module, fail below the minimum

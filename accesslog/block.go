@@ -33,6 +33,9 @@ type rejection struct {
 // parse reads all lines of the block.
 func (b *block) parse(p Parser) {
 	b.entries, b.order, b.rejected, b.lines = b.entries[:0], b.order[:0], b.rejected[:0], 0
+	if cap(b.entries) == 0 {
+		b.entries = make([]Entry, 0, min(strings.Count(b.text, "\n")+1, blockSize/64)) // not all may be entries
+	}
 	sorted, last := true, int64(0)
 	for text := b.text; text != ""; {
 		line := text

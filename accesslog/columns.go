@@ -27,7 +27,8 @@ var w3cFields = slots{
 	"cs(referer)": {meaning: isMore, name: "header:Referer"}, "cs(cookie)": {meaning: isMore, name: "header:Cookie"},
 }
 
-// albColumns are those of an Application Load Balancer of AWS, up to the last we use.
+// albColumns are those of an Application Load Balancer of AWS, up to the last we use: the
+// first time is that of the answer, the second that of the request.
 var albColumns = []slot{
 	{},
 	{meaning: isTime},
@@ -48,6 +49,9 @@ var albColumns = []slot{
 	{},
 	{},
 	{meaning: isHost},
+	{},
+	{},
+	{meaning: isTime, rank: 1},
 }
 
 func newW3C(s Settings) (Format, error) {
@@ -159,7 +163,9 @@ func (c *columns) split(line string, fn func(i int, value string) Reason) Reason
 		}
 		line = line[1:]
 		if c.comma == ' ' {
-			line = strings.TrimLeft(line, " ")
+			if line = strings.TrimLeft(line, " "); line == "" {
+				return ""
+			}
 		}
 	}
 }
@@ -185,7 +191,8 @@ func (c *columns) quoted(line string) (value, rest string, ok bool) {
 type columnParser struct {
 	*columns
 	setter
-	entry *Entry
+	entry  *Entry
+	values int // of the line
 }
 
 // Parse implements Parser.
@@ -197,14 +204,18 @@ func (p *columnParser) Parse(line string, e *Entry) Reason {
 	if p.columns.columns == nil {
 		return Shape
 	}
-	p.entry = e
+	p.entry, p.values = e, 0
 	if r := p.split(line, p.field); r != "" {
 		return r
+	}
+	if p.w3c && p.values != len(p.columns.columns) {
+		return Shape // what is left out has a dash: nobody knows which column is which
 	}
 	return p.end(e)
 }
 
 func (p *columnParser) field(i int, value string) Reason {
+	p.values = i + 1
 	if i >= len(p.columns.columns) {
 		return ""
 	}

@@ -152,7 +152,11 @@ func setRequest(e *Entry, request string) {
 		e.Path = request
 		return
 	}
-	e.Method = method
+	if method != "-" {
+		e.Method = method
+	} else {
+		target = strings.TrimSuffix(target, "- ") // a load balancer that could not read it
+	}
 	if i := strings.LastIndexByte(target, ' '); i >= 0 && strings.HasPrefix(target[i+1:], "HTTP/") {
 		target = target[:i]
 	}

@@ -83,6 +83,7 @@ const (
 	BadJSON   Reason = "is no JSON object"
 	NoTime    Reason = "has no time stamp"
 	Other     Reason = "is about something else than a request"
+	Unsorted  Reason = "could not be kept in a temporary file to be sorted"
 )
 
 // MaxLine is how long a line may be, in bytes.

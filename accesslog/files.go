@@ -16,6 +16,10 @@ type file struct {
 	start  int64 // earliest of its first entries; math.MinInt64 if nobody looked
 	blocks chan *block
 	err    error // set before blocks is closed
+	ended  bool  // all of its blocks were received
+
+	spilled bool  // a temporary file of ours
+	lost    int64 // entries of it that cannot be read, set before blocks is closed
 
 	held, share int // entries in the window, and how many there may be
 	bytes       int // of the blocks in which they lie
@@ -83,7 +87,11 @@ func (l *Log) start(f *file) {
 // divide gives each open file its part of the window.
 func (l *Log) divide() {
 	for _, open := range l.files {
-		open.share = max(l.opts.Window/len(l.files), min(minShare, l.opts.Window))
+		least := minShare
+		if open.spilled {
+			least = minSpillShare // it is in order
+		}
+		open.share = max(l.opts.Window/len(l.files), min(least, l.opts.Window))
 	}
 }
 

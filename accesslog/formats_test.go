@@ -95,6 +95,10 @@ var lineTests = []struct{ format, line, want string }{
 	{"json", `{"time":1455926445}{}`, `[` + string(accesslog.BadJSON) + `]`},
 	{"json", `{"time":` + strings.Repeat("[", 100), `[` + string(accesslog.BadJSON) + `]`},
 	{"alb", `https 2018-07-02T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.0.2.1:2817 10.0.0.1:80 0.086 0.048 0.037 200 200 34 366 "GET https://www.example.com:443/a?b=1 HTTP/1.1" "curl/7.46.0" ECDHE TLSv1.2 arn "Root=1" "www.example.com" "arn"`, `2018-07-02T22:23:00.186641 ip=192.0.2.1 method=GET host=www.example.com path=/a query=b=1 agent=curl/7.46.0 status=200 bytes=366 length=34 ms=48`},
+	{"alb", `h2 2026-01-02T03:04:15.5Z app/shop/77aa [2001:db8::7]:40000 10.0.0.9:443 0.001 0.002 0.000 200 200 5 257 "POST https://shop.example.com:443/cart?add=7 HTTP/2.0" "shop/3 (\x22beta\x22)" TLS_AES_128_GCM_SHA256 TLSv1.3 arn:aws:elasticloadbalancing:x:1:targetgroup/shop/1 "Root=1-aa" "shop.example.com" "arn:aws:acm:x:1:certificate/1" 1 2026-01-02T03:04:05.006000Z "waf,forward" "-" "-" "10.0.0.9:443" "200" "-" "-" TID_1`, `2026-01-02T03:04:05.006 ip=2001:db8::7 method=POST host=shop.example.com path=/cart query=add=7 agent=shop/3 (\x22beta\x22) status=200 bytes=257 length=5 ms=2`},
+	{"alb", `http 2026-01-02T03:04:05.006Z app/shop/77aa 192.0.2.1:2817 - -1 -1 -1 400 - 0 272 "- http://shop.example.com:80- " "-" - - - "-" "-" "-" - 2026-01-02T03:04:05.005Z "-" "-" "-" "-" "-" "Severe" "UriTooLong"`, `2026-01-02T03:04:05.005 ip=192.0.2.1 host=shop.example.com:80 status=400 bytes=272`},
+	{"alb", `wss 2026-01-02T03:04:05.006Z app/shop/77aa - - -1 -1 -1 - - 0 0 "-" "-" - - - "-" "-" "-"`, `2026-01-02T03:04:05.006`},
+	{"alb", `http 2026-01-02T03:04:05.006Z app/shop/77aa 192.0.2.1:2817 - -1 -1 -1 400 - 0 272 "GET http://shop.exam`, `[` + string(accesslog.Shape) + `]`},
 	{"alb", `http 2018-07-02T22:23:00.186641Z app/x 192.0.2.1:2817 - -1 -1 -1 502 - 34 366 "GET http://h:80/ HTTP/1.1" "-" - - - "-" "-" "-"`, `2018-07-02T22:23:00.186641 ip=192.0.2.1 method=GET host=h:80 path=/ status=502 bytes=366 length=34`},
 }
 
@@ -158,6 +162,23 @@ func TestFiles(t *testing.T) {
 			"cloudfront", "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query time-taken x-host-header\n" +
 				"2016-02-20\t00:00:45\tFRA\t10\t2001:db8::1\tGET\td1.cloudfront.net\t/a\t200\t-\tMozilla/5.0%20(X11)\t-\t0.050\twww.example.com\n", nil, "w3c,cloudfront", 2,
 			[]string{"2016-02-20T00:00:45~ ip=2001:db8::1 method=GET host=www.example.com path=/a agent=Mozilla/5.0 (X11) status=200 bytes=10 ms=50"},
+		},
+		{
+			"iis, as it is", "#Software: Microsoft Internet Information Services 10.0\r\n#Version: 1.0\r\n#Date: 2026-01-02 03:04:05\r\n" +
+				"#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken \r\n" +
+				"2026-01-02 03:04:05 10.0.0.1 POST /login.aspx ReturnUrl=%2f 443 CORP\\ann 192.0.2.7 Mozilla/5.0+(Windows+NT+10.0;+Win64;+x64) https://shop.example.com/ 302 0 0 46 \r\n" +
+				"2026-01-02 03:04:06 10.0.0.1 GET /short - 443 - 192.0.2.7 - - 200 0 0\r\n" +
+				"2026-01-02 03:04:06 10.0.0.1 GET /a space - 443 - 192.0.2.7 - - 200 0 0 1\r\n" +
+				"2026-01-02 25:04:06 10.0.0.1 GET / - 443 - 192.0.2.7 - - 200 0 0 1\r\n" +
+				strings.Repeat("\x00", 500), nil, "w3c", 8,
+			[]string{"2026-01-02T03:04:05~ ip=192.0.2.7 user=CORP\\ann method=POST path=/login.aspx query=ReturnUrl=%2f agent=Mozilla/5.0 (Windows NT 10.0; Win64; x64) status=302 ms=46 header:Referer=https://shop.example.com/"},
+		},
+		{
+			"cloudfront, as it is", "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id x-host-header cs-protocol cs-bytes time-taken x-forwarded-for ssl-protocol ssl-cipher x-edge-response-result-type cs-protocol-version fle-status fle-encrypted-fields c-port time-to-first-byte x-edge-detailed-result-type sc-content-type sc-content-len sc-range-start sc-range-end\n" +
+				"2026-01-02\t03:04:05\tFRA60-P1\t1045\t2001:db8::7\tGET\td1.cloudfront.net\t/a%20b.html\t200\thttps://shop.example.com/\tMozilla/5.0%20(X11;%20Linux)%20\"x\"\tq=1\tsid=1;%20b=2\tHit\tAbC==\tshop.example.com\thttps\t33\t0.001\t-\tTLSv1.3\tTLS_AES_128_GCM_SHA256\tHit\tHTTP/2.0\t-\t-\t11040\t0.001\tHit\ttext/html\t78\t-\t-\n" +
+				"2026-01-02\t03:04:06\tFRA60-P1\t1045\tnobody\"s\tGET\td1.cloudfront.net\t/\t200\t-\t-\t-\t-\tHit\tAbC==\tshop.example.com\thttps\t33\t0.001\t-\tTLSv1.3\tX\tHit\tHTTP/2.0\t-\t-\t1\t0.001\tHit\t-\t-\t-\t-\n" +
+				"2026-01-02\t03:04:06\tFRA60-P1\t1045\t192.0.2.1\tGET\td1.cloud", nil, "w3c,cloudfront", 4,
+			[]string{"2026-01-02T03:04:05~ ip=2001:db8::7 method=GET host=shop.example.com path=/a%20b.html query=q=1 agent=Mozilla/5.0 (X11; Linux) \"x\" status=200 bytes=1045 length=33 ms=1 header:Referer=https://shop.example.com/ header:Cookie=sid=1;%20b=2"},
 		},
 		{
 			"csv", "Timestamp,client,verb,url,User_Agent,plan\n2016-02-20 00:00:45.5,192.0.2.1,GET,/a?b,\"x, \"\"y\"\"\",free\n2016-02-20 00:00:46,192.0.2.1\n\"open\n",

@@ -57,6 +57,19 @@ func (t *tally) add(b *block, file string) {
 	}
 }
 
+// lose rejects entries that were read and could not be kept until they are due.
+func (t *tally) lose(n int64) {
+	if n == 0 {
+		return
+	}
+	t.rejected += n
+	if i := slices.IndexFunc(t.reasons, func(o Rejected) bool { return o.Reason == Unsorted }); i >= 0 {
+		t.reasons[i].Count += n
+		return
+	}
+	t.reasons = append(t.reasons, Rejected{Reason: Unsorted, Count: n})
+}
+
 // printable returns a text that no terminal obeys.
 func printable(text string) string {
 	quoted := strconv.QuoteToGraphic(text)

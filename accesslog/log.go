@@ -25,8 +25,20 @@ type Options struct {
 	// lines are longer than 2 KiB on average fewer are held: memory is bounded.
 	Window int
 
+	// Sort reads all of the log before the first entry is given out, and puts it into
+	// order through temporary files: none is late, however far out of order it stands.
+	// Memory is bounded all the same.
+	Sort bool
+
+	// Strict ends the log with ErrLate at the first line that would be late, for those
+	// who can begin again with Sort.
+	Strict bool
+
 	Zstd Decompressor // for files that are compressed so
 }
+
+// ErrLate is what Err tells of a strict log that is further out of order than its window.
+var ErrLate = errors.New("accesslog: the log is further out of order than the lines that are held to be sorted")
 
 // Log reads files, merged and in the order of time. It is read once.
 type Log struct {
@@ -37,6 +49,7 @@ type Log struct {
 	counted atomic.Int64 // lines
 	files   []*file      // that are open
 	waiting []*file      // the others, by their first entry
+	hungry  *file        // the only one of which something was given out since it was filled; nil: any
 	window  window
 	tally   tally
 	last    int64
@@ -70,16 +83,19 @@ func (l *Log) Entries(ctx context.Context) iter.Seq[*Entry] {
 		l.begin(ctx)
 		defer l.end()
 		l.meet()
+		if l.opts.Sort {
+			l.sortAll()
+		}
 		for {
-			e, from, done, ok := l.next()
-			if !ok {
+			e, done := l.next()
+			if e == nil {
 				break
 			}
 			if !yield(e) {
 				return
 			}
-			if done {
-				l.recycle(from.block)
+			if done != nil {
+				l.recycle(done)
 			}
 		}
 		if ctx.Err() != nil {
@@ -88,51 +104,87 @@ func (l *Log) Entries(ctx context.Context) iter.Seq[*Entry] {
 	}
 }
 
-// next returns the next entry; done tells that its block was given out wholly.
-func (l *Log) next() (e *Entry, from run, done, ok bool) {
-	for {
-		for i := 0; i < len(l.files); {
-			if l.fill(l.files[i]) {
-				i++
-			} else {
-				l.files = slices.Delete(l.files, i, i+1)
-				l.divide()
-			}
-		}
-		if !l.openDue() {
-			break
-		}
-	}
-	if len(l.window.runs) == 0 {
-		return nil, run{}, false, false
-	}
-	e, from, done = l.window.next()
-	from.file.held--
-	if done {
-		from.file.bytes -= from.block.weight()
+// next returns the next entry, nil at the end, and its block if that was given out wholly.
+func (l *Log) next() (e *Entry, done *block) {
+	if e, done = l.advance(); e == nil {
+		return nil, nil
 	}
 	if e.Time < l.last {
+		if l.opts.Strict {
+			l.errs = append(l.errs, ErrLate)
+			return nil, nil
+		}
 		l.tally.late++
 		l.tally.latest = max(l.tally.latest, l.last-e.Time)
 		e.Time = l.last
 	}
 	l.last = e.Time
-	return e, from, done, true
+	return e, done
+}
+
+// advance takes the earliest entry out of the window, after that is full again.
+func (l *Log) advance() (e *Entry, done *block) {
+	for {
+		if l.hungry == nil {
+			l.fillAll()
+		} else if !l.fill(l.hungry) {
+			l.drop(slices.Index(l.files, l.hungry))
+			l.fillAll()
+		}
+		if len(l.waiting) == 0 || !l.openDue() {
+			break
+		}
+		l.hungry = nil
+	}
+	if len(l.window.runs) == 0 {
+		return nil, nil
+	}
+	return l.pop()
+}
+
+// pop takes the earliest entry out of the window, which is not empty.
+func (l *Log) pop() (e *Entry, done *block) {
+	e, b, f, last := l.window.next()
+	f.held--
+	l.hungry = f
+	if last {
+		f.bytes -= b.weight()
+		return e, b
+	}
+	return e, nil
+}
+
+// fillAll fills the parts of all files, and drops those that ended.
+func (l *Log) fillAll() {
+	for i := 0; i < len(l.files); {
+		if l.fill(l.files[i]) {
+			i++
+		} else {
+			l.drop(i)
+			i = 0 // the others have more room now
+		}
+	}
+}
+
+// drop forgets a file that ended, and gives its part of the window to the others.
+func (l *Log) drop(i int) {
+	if i < 0 {
+		return // it ended before, and what was left of it is given out
+	}
+	l.files = slices.Delete(l.files, i, i+1)
+	l.divide()
 }
 
 // fill reads blocks of a file until its part of the window is full. It returns false at
 // the end of the file.
 func (l *Log) fill(f *file) bool {
 	for f.held <= f.share && f.bytes <= f.share*lineWeight {
-		var b *block
-		ok := true
-		select {
-		case b, ok = <-f.blocks:
-		case <-l.overdue:
+		if f.ended {
 			return false
 		}
+		b, ok := l.receive(f)
 		if !ok {
-			l.errs = appendError(l.errs, f.err)
+			f.ended = true
 			return false
 		}
 		<-b.parsed
@@ -147,6 +199,24 @@ func (l *Log) fill(f *file) bool {
 		l.window.add(f, b)
 	}
 	return true
+}
+
+// receive waits for the next block of a file. It returns false at the end of the file.
+func (l *Log) receive(f *file) (b *block, ok bool) {
+	overdue := l.overdue
+	if f.spilled {
+		overdue = nil // nobody waits for input, and all of it is given out
+	}
+	select {
+	case b, ok = <-f.blocks:
+	case <-overdue:
+		return nil, false
+	}
+	if !ok {
+		l.errs = appendError(l.errs, f.err)
+		l.tally.lose(f.lost)
+	}
+	return b, ok
 }
 
 // Err returns what went wrong, after Entries: files that cannot be read, or the error

@@ -35,6 +35,14 @@ func (r *run) load() {
 	r.time, r.serial = e.Time, e.serial
 }
 
+// size is how many entries are in the window.
+func (w *window) size() (n int) {
+	for i := range w.runs {
+		n += len(w.runs[i].block.entries) - w.runs[i].at
+	}
+	return n
+}
+
 // add puts a block into the heap.
 func (w *window) add(f *file, b *block) {
 	r := run{block: b, file: f}
@@ -50,10 +58,12 @@ func (w *window) add(f *file, b *block) {
 	}
 }
 
-// next returns the earliest entry and its run; done tells that this was its last.
-func (w *window) next() (e *Entry, from run, done bool) {
+// next returns the earliest entry, its block and its file; done tells that this was the
+// last of the block.
+func (w *window) next() (e *Entry, b *block, f *file, done bool) {
 	top := &w.runs[0]
-	e, from = top.block.at(top.at), *top
+	b, f = top.block, top.file
+	e = b.at(top.at)
 	if e.Coarse {
 		w.number(e)
 	}
@@ -67,7 +77,7 @@ func (w *window) next() (e *Entry, from run, done bool) {
 		w.runs = w.runs[:last]
 	}
 	w.sink()
-	return e, from, done
+	return e, b, f, done
 }
 
 // sink brings the top to where it belongs.

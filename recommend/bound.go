@@ -1,6 +1,7 @@
 package recommend
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -33,7 +34,7 @@ const (
 	upperEffort   = 1 << 18 // losses times drawings
 )
 
-func newResampling(p *part, counted []int, seed uint64) *resampling {
+func newResampling(ctx context.Context, p *part, counted []int, seed uint64) *resampling {
 	n := max(min(mostDrawings, drawingEffort/max(len(counted), 1)), leastDrawings)
 	r := &resampling{seed: seed, days: make([][]float64, n), requests: make([]float64, n), keys: make([]float64, n)}
 	source := rand.New(rand.NewPCG(seed, 0xda15))
@@ -44,6 +45,9 @@ func newResampling(p *part, counted []int, seed uint64) *resampling {
 		}
 	}
 	for _, s := range counted {
+		if ctx.Err() != nil {
+			return r // nobody will ask it
+		}
 		r.add(p, s)
 	}
 	return r
@@ -136,44 +140,4 @@ func quantile(values []float64) float64 {
 	}
 	slices.Sort(values)
 	return values[min(int(confidence*float64(len(values))), len(values)-1)]
-}
-
-// upperCount returns how many events are to be expected at most, where some were seen:
-// the mean at which so few are seen in one case of twenty. For none it is 3.
-func upperCount(seen int) float64 {
-	lo, hi := float64(seen), float64(seen)+10*math.Sqrt(float64(seen)+1)
-	for range 60 {
-		mid := (lo + hi) / 2
-		if atMost(seen, mid) > 1-confidence {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return hi
-}
-
-// atMost is the probability of no more than so many events where mean are expected.
-func atMost(seen int, mean float64) float64 {
-	sum := 0.0
-	for k := range seen + 1 {
-		log, _ := math.Lgamma(float64(k) + 1)
-		sum += math.Exp(float64(k)*math.Log(mean) - mean - log)
-	}
-	return sum
-}
-
-// upperMean is the upper bound of a mean, by Student's t for five values; more values
-// would do with less.
-func upperMean(values []float64) float64 {
-	n := float64(len(values))
-	mean, squares := 0.0, 0.0
-	for _, v := range values {
-		mean += v / n
-	}
-	for _, v := range values {
-		squares += (v - mean) * (v - mean)
-	}
-	const t = 2.132
-	return mean + t*math.Sqrt(squares/max(n-1, 1)/n)
 }

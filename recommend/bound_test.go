@@ -1,17 +1,36 @@
 package recommend
 
 import (
-	"math"
 	"testing"
 	"time"
 )
 
-// TestUpperCount: the bounds of the tables, of which the first is the rule of three.
-func TestUpperCount(t *testing.T) {
-	for seen, want := range map[int]float64{0: 2.9957, 1: 4.7439, 2: 6.2958, 5: 10.513, 10: 16.962, 50: 63.29} {
-		if got := upperCount(seen); math.Abs(got-want) > 0.01 {
-			t.Errorf("%d seen: at most %g, want %g", seen, got, want)
+// TestUpperKeys: what a coin says that falls on heads 7 times of 10, of one more than seen.
+func TestUpperKeys(t *testing.T) {
+	for seen, want := range map[int]int{0: 3, 1: 4, 9: 9, 99: 57, 4999: 2235} {
+		if got := newFuture(seen).keys(confidence); got != want {
+			t.Errorf("%d seen: at most %d ahead, want %d", seen, got, want)
 		}
+	}
+}
+
+// TestUpperLost: what each loses counts, and of how many that is known.
+func TestUpperLost(t *testing.T) {
+	upper := func(keys int, lost float64) float64 {
+		return ahead * upperLost(0, severity{keys, lost}, 1)
+	}
+	// 0, 1, 2… keys with the probabilities of a coin, each of which loses about 7.
+	if got := upper(1000, 7000); got < 7*2.5 || got > 7*4.5 {
+		t.Errorf("at most %g", got)
+	}
+	if few, many := upper(5, 35), upper(50, 350); few < 1.1*many {
+		t.Errorf("of five keys %g, of fifty %g", few, many)
+	}
+	if little, much := upper(5, 15), upper(5, 150); much < 9.9*little {
+		t.Errorf("%g and %g", little, much)
+	}
+	if got := upper(0, 0); got != ahead*upperKeys(0) {
+		t.Error(got)
 	}
 }
 
@@ -21,7 +40,7 @@ func TestResampling(t *testing.T) {
 	traffic := collect(t, visitors(2, 2000, 10))
 	p := traffic.cut(midnight, midnight+10*day, time.Minute)
 	counted, requests := p.counted()
-	draw := newResampling(p, counted, 11)
+	draw := newResampling(t.Context(), p, counted, 11)
 	many := func(spans, days int) judged {
 		j := judged{denied: 100}
 		for i := range 100 {
@@ -43,14 +62,5 @@ func TestResampling(t *testing.T) {
 	}
 	if sum < 9700 || sum > 10_300 {
 		t.Errorf("10,000 keys were drawn %g times", sum)
-	}
-}
-
-func TestUpperMean(t *testing.T) {
-	if got := upperMean([]float64{4, 4, 4, 4, 4}); got != 4 {
-		t.Error(got)
-	}
-	if got := upperMean([]float64{1, 2, 3, 4, 5}); math.Abs(got-(3+2.132*math.Sqrt(0.5))) > 1e-9 {
-		t.Error(got)
 	}
 }

@@ -1,6 +1,7 @@
 package recommend
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -9,9 +10,15 @@ import (
 	"github.com/sluice-limiter/sluice"
 )
 
-// Algorithms are those that can be recommended. The others do not refuse what is above
-// the limit at once: they hold it, and so there is nothing to count.
+// Algorithms are those that can be recommended.
 var Algorithms = []sluice.Algorithm{sluice.TokenBucket, sluice.SlidingLog, sluice.SlidingWindow, sluice.FixedWindow}
+
+// without says why the others cannot: their numbers are the service's, and no traffic of
+// the past tells them.
+var without = map[sluice.Algorithm]string{
+	sluice.LeakyBucket: "it holds requests rather than refusing them, and lets them go as fast as what is behind it can take; sluice probe finds that",
+	sluice.WarmUp:      "it spares a service that has just started, whoever asks; sluice probe finds what a warm one takes, and sluice compare shows the way there",
+}
 
 // fitter looks for limits in one part.
 type fitter struct {
@@ -56,7 +63,7 @@ func (f *fitter) meets(j *judged) bool {
 	if f.draw == nil {
 		return true
 	}
-	if upperCount(len(j.touched))/float64(max(len(f.counted), 1)) > f.target.Keys {
+	if upperKeys(len(j.touched))/float64(max(len(f.counted), 1)) > f.target.Keys {
 		return false
 	}
 	upper := f.draw.upper(j)
@@ -68,13 +75,13 @@ type family func(size int64) sluice.Limit
 
 // smallest finds the smallest size that meets the target. What a size refuses shrinks as
 // it grows, and so do the keys that have to be looked at.
-func (f *fitter) smallest(make family) (int64, error) {
+func (f *fitter) smallest(ctx context.Context, make family) (int64, error) {
 	among, lo, hi := f.counted, int64(0), int64(1)
 	for _, i := range f.counted {
 		hi = max(hi, f.part.spans[i].total) // refuses nobody
 	}
 	try := func(size int64) (bool, error) {
-		j, err := f.part.judge(make(size), among)
+		j, err := f.part.judge(ctx, make(size), among)
 		if err == nil && !f.meets(&j) {
 			among = j.touched
 			return false, nil
@@ -115,9 +122,9 @@ type fitted struct {
 }
 
 // fit finds the smallest limit of an algorithm.
-func (f *fitter) fit(a sluice.Algorithm) (fitted, error) {
+func (f *fitter) fit(ctx context.Context, a sluice.Algorithm) (fitted, error) {
 	if a == sluice.TokenBucket {
-		return f.fitBucket()
+		return f.fitBucket(ctx)
 	}
 	window := func(size int64) sluice.Limit {
 		l := sluice.Per(size, f.period).With(a)
@@ -126,7 +133,7 @@ func (f *fitter) fit(a sluice.Algorithm) (fitted, error) {
 		}
 		return l
 	}
-	size, err := f.smallest(window)
+	size, err := f.smallest(ctx, window)
 	return f.rounded(window(round(size))), err
 }
 
@@ -139,8 +146,8 @@ var rateSteps = []float64{1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03,
 
 // fitBucket finds rate and burst. The slower a bucket refills the more it has to hold;
 // of all pairs that meet the target that is taken which lets a flood through least.
-func (f *fitter) fitBucket() (best fitted, err error) {
-	log, err := f.fit(sluice.SlidingLog)
+func (f *fitter) fitBucket(ctx context.Context) (best fitted, err error) {
+	log, err := f.fit(ctx, sluice.SlidingLog)
 	if err != nil {
 		return best, err
 	}
@@ -151,7 +158,7 @@ func (f *fitter) fitBucket() (best fitted, err error) {
 			continue
 		}
 		tried = append(tried, rate)
-		burst, err := f.smallest(func(size int64) sluice.Limit { return sluice.Per(rate, f.period).WithBurst(size) })
+		burst, err := f.smallest(ctx, func(size int64) sluice.Limit { return sluice.Per(rate, f.period).WithBurst(size) })
 		if err != nil {
 			return best, err
 		}
@@ -196,39 +203,37 @@ func scaled(l sluice.Limit, factor float64) sluice.Limit {
 	return l
 }
 
-// bound returns which rates are to be expected at most with a limit, from what it did.
+// bound returns which rates are to be expected at most with a limit in the time ahead,
+// from what it did.
 //
-// Drawing cannot bring up what never happened. So of keys there are never fewer expected
-// than 3 where none was touched, or 4.7 where one was; and each of them loses as many
-// requests as keys lose that are just above a limit.
-func (f *fitter) bound(l sluice.Limit, j *judged) (Rates, error) {
+// Drawing cannot bring up what never happened. So keys are expected that were not seen,
+// and each of them loses as many requests as keys lose that are just above a limit.
+func (f *fitter) bound(ctx context.Context, l sluice.Limit, j *judged) (Rates, error) {
 	upper := f.draw.upper(j)
-	keys := upperCount(len(j.touched))
-	each, err := f.severity(l)
+	each, err := f.severity(ctx, l)
 	if err != nil {
 		return upper, err
 	}
-	if n := len(j.touched); n > 0 {
-		each = max(each, float64(j.denied)/float64(n))
-	}
-	upper.Keys = min(max(upper.Keys, keys/float64(max(len(f.counted), 1))), 1)
-	upper.Requests = min(max(upper.Requests, keys*each/float64(max(f.requests, 1))), 1)
+	n := len(j.touched)
+	upper.Keys = min(max(upper.Keys, upperKeys(n)/float64(max(len(f.counted), 1))), 1)
+	upper.Requests = min(max(upper.Requests, upperLost(n, each, f.draw.seed)/float64(max(f.requests, 1))), 1)
 	return upper, nil
 }
 
-// severity returns how many requests a key loses that a limit touches: the upper bound of
-// the mean over those that a smaller limit touches, five or more.
-func (f *fitter) severity(l sluice.Limit) (float64, error) {
+// severity tells how much keys lose that a limit touches, or else one that is so much
+// smaller that it touches some; then it is scaled up, as it would be if the tail of busy
+// keys were a heavy one.
+func (f *fitter) severity(ctx context.Context, l sluice.Limit) (severity, error) {
 	for factor := 1.0; factor > 0.05; factor *= 0.9 {
-		j, err := f.part.judge(scaled(l, factor), f.counted)
+		j, err := f.part.judge(ctx, scaled(l, factor), f.counted)
 		if err != nil {
-			return 0, err
+			return severity{}, err
 		}
 		if len(j.touched) >= severityKeys {
-			return upperMean(j.perKey()), nil
+			return severity{len(j.touched), float64(j.denied) / factor}, nil
 		}
 	}
-	return 1, nil
+	return severity{}, nil
 }
 
 // severityKeys is how many keys have to be touched to tell how much each loses.
@@ -239,9 +244,8 @@ func checkAlgorithm(a sluice.Algorithm) error {
 	if slices.Contains(Algorithms, a) {
 		return nil
 	}
-	switch a {
-	case sluice.LeakyBucket, sluice.WarmUp:
-		return fmt.Errorf("recommend: %s holds requests rather than refusing them, so that there are no false refusals to count: take token_bucket", a)
+	if why := without[a]; why != "" {
+		return fmt.Errorf("recommend: traffic of the past tells no limit of %s: %s", a, why)
 	}
 	return fmt.Errorf("recommend: cannot recommend a limit for %q: take token_bucket, sliding_log, sliding_window or fixed_window", a)
 }

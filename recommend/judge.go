@@ -1,6 +1,7 @@
 package recommend
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"time"
@@ -26,7 +27,7 @@ type judged struct {
 // judge decides the requests of some spans by a limit. A key that a limit does not touch
 // is not touched by a larger one either: who looks for a limit asks for those only that
 // a smaller one touched.
-func (p *part) judge(l sluice.Limit, among []int) (judged, error) {
+func (p *part) judge(ctx context.Context, l sluice.Limit, among []int) (judged, error) {
 	plans, err := sluice.NewPlans(time.UnixMicro(p.from), []sluice.Limit{l})
 	if err != nil {
 		return judged{}, err
@@ -37,10 +38,13 @@ func (p *part) judge(l sluice.Limit, among []int) (judged, error) {
 	var done sync.WaitGroup
 	for w := range workers {
 		done.Go(func() {
-			parts[w] = p.judgeSome(spec, among[len(among)*w/workers:len(among)*(w+1)/workers])
+			parts[w] = p.judgeSome(ctx, spec, among[len(among)*w/workers:len(among)*(w+1)/workers])
 		})
 	}
 	done.Wait()
+	if err := ctx.Err(); err != nil {
+		return judged{}, err
+	}
 	all := parts[0]
 	for _, more := range parts[1:] {
 		all.losses = append(all.losses, more.losses...)
@@ -50,7 +54,7 @@ func (p *part) judge(l sluice.Limit, among []int) (judged, error) {
 	return all, nil
 }
 
-func (p *part) judgeSome(spec *algo.Spec, among []int) (j judged) {
+func (p *part) judgeSome(ctx context.Context, spec *algo.Spec, among []int) (j judged) {
 	never := spec.Count // who asks for no more than this is never refused
 	if spec.Kind == algo.TokenBucket {
 		never = spec.Burst
@@ -59,7 +63,10 @@ func (p *part) judgeSome(spec *algo.Spec, among []int) (j judged) {
 		never = spec.Windows[0].Count
 	}
 	var state algo.State
-	for _, i := range among {
+	for n, i := range among {
+		if n%256 == 0 && ctx.Err() != nil {
+			return j
+		}
 		s := &p.spans[i]
 		if s.total <= never {
 			continue
@@ -83,18 +90,4 @@ func (p *part) judgeSome(spec *algo.Spec, among []int) (j judged) {
 		}
 	}
 	return j
-}
-
-// perKey returns how many requests each touched key lost.
-func (j *judged) perKey() []float64 {
-	lost := make([]float64, 0, len(j.touched))
-	last := -1
-	for _, l := range j.losses {
-		if l.span != last {
-			lost = append(lost, 0)
-			last = l.span
-		}
-		lost[len(lost)-1] += float64(l.denied)
-	}
-	return lost
 }

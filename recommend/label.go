@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+
+	"github.com/sluice-limiter/sluice/replay"
 )
 
 // From when on a key's behaviour says something of it.
@@ -47,12 +49,7 @@ func (n *named) has(k *keyFacts) bool {
 // judged by the traffic that it was fitted to.
 type labeller struct {
 	good, bad named
-	// far is what 999 of 1,000 keys stay below in a period, as the tail of the others
-	// lets one expect: from the busiest tenth to the busiest hundredth keys get busier by
-	// some factor, and by the same factor again to the busiest thousandth. Attackers do
-	// not move it unless they are more than one key in a hundred, not even then if they
-	// hammer.
-	far int64
+	tails     [len(scales)]tail
 	// usual says that most ask for one address all the time: then it means nothing.
 	usual bool
 }
@@ -61,20 +58,14 @@ type labeller struct {
 func fitLabels(p *part, l Labels) *labeller {
 	f := &labeller{good: newNamed(l.Good), bad: newNamed(l.Bad)}
 	f.usual = hammeringIsUsual(p)
-	var peaks []int64
+	var peaks [][len(scales)]int64
 	for i := range p.spans {
 		s := &p.spans[i]
 		if f.known(p, s) == "" && (f.usual || !hammers(s)) {
-			peaks = append(peaks, s.peak)
+			peaks = append(peaks, s.peaks)
 		}
 	}
-	slices.Sort(peaks)
-	if len(peaks) == 0 {
-		return f
-	}
-	tenth := max(peaks[len(peaks)*90/100], 1)
-	hundredth := peaks[len(peaks)*99/100]
-	f.far = max(hundredth*hundredth/tenth, hundredth*3/2, leastFar)
+	f.tails = fitTails(peaks)
 	return f
 }
 
@@ -118,17 +109,28 @@ func (f *labeller) known(p *part, s *span) string {
 	return ""
 }
 
-// farOut judges a key that is much busier than the others.
+// farOut judges a key that is much busier than the others, by what else is odd about it.
 func (f *labeller) farOut(p *part, s *span) string {
-	if len(s.requests) < enoughRequests || s.peak <= f.far {
+	usual := &f.tails[0]
+	if len(s.requests) < enoughRequests || s.peak() <= usual.busy {
 		return ""
 	}
-	if !f.usual && hammers(s) {
-		where, share := favourite(s)
-		return fmt.Sprintf("hammering: %.0f %% of its requests are %s", 100*share, p.traffic.addresses.text(where))
+	if s.peak() > usual.far {
+		if !f.usual && hammers(s) {
+			where, share := favourite(s)
+			return fmt.Sprintf("hammering: %.0f %% of its requests are %s", 100*share, p.traffic.addresses.text(where))
+		}
+		if usual.beyond(s.peak()) {
+			return fmt.Sprintf("far out: %d in a period, where hardly anybody has above %d", s.peak(), usual.far)
+		}
+		if agent := p.traffic.keys[s.key].agent; agent != "" && !replay.LooksGood(agent) {
+			return fmt.Sprintf("a robot, as it says: %d in a period, where hardly anybody has above %d", s.peak(), usual.far)
+		}
 	}
-	if s.peak > 2*f.far {
-		return fmt.Sprintf("far out: %d in a period, where hardly anybody has above %d", s.peak, f.far)
+	for i := 1; i < len(scales); i++ {
+		if f.tails[i].beyond(s.peaks[i]) {
+			return fmt.Sprintf("going on: %d in %d periods, where hardly anybody has above %d", s.peaks[i], scales[i], f.tails[i].far)
+		}
 	}
 	return ""
 }

@@ -50,7 +50,7 @@ func TestLabels(t *testing.T) {
 				for _, i := range spans {
 					t.Errorf("%s: %s", p.traffic.keys[p.spans[i].key].name, p.spans[i].why)
 				}
-				t.Errorf("want %q; far is %d", c.why, f.far)
+				t.Errorf("want %q; far is %d", c.why, f.tails[0].far)
 			}
 		})
 	}

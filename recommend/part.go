@@ -20,9 +20,9 @@ type part struct {
 type span struct {
 	key      int
 	requests []request
-	total    int64  // cost of all
-	peak     int64  // the most in any trailing period
-	why      string // it is not counted; empty: it is
+	total    int64              // cost of all
+	peaks    [len(scales)]int64 // the most in any trailing time, on each scale
+	why      string             // it is not counted; empty: it is
 }
 
 // cut returns the part from an instant to another, which is not in it.
@@ -41,17 +41,30 @@ func (t *Traffic) cut(from, to int64, period time.Duration) *part {
 
 func newSpan(key int, requests []request, period int64) span {
 	s := span{key: key, requests: requests}
-	inside, oldest := int64(0), 0
 	for i := range requests {
 		s.total += requests[i].cost
+	}
+	for i, scale := range scales {
+		s.peaks[i] = most(requests, period*scale)
+	}
+	return s
+}
+
+// peak is the most in any trailing period.
+func (s *span) peak() int64 { return s.peaks[0] }
+
+// most returns what the requests of any trailing time cost at most.
+func most(requests []request, length int64) (peak int64) {
+	inside, oldest := int64(0), 0
+	for i := range requests {
 		inside += requests[i].cost
-		for requests[oldest].at <= requests[i].at-period {
+		for requests[oldest].at <= requests[i].at-length {
 			inside -= requests[oldest].cost
 			oldest++
 		}
-		s.peak = max(s.peak, inside)
+		peak = max(peak, inside)
 	}
-	return s
+	return peak
 }
 
 // dayOf returns on which day of the part an instant lies.

@@ -2,6 +2,7 @@ package recommend
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -41,8 +42,9 @@ type ThinError struct{ Reason string }
 // Error implements error.
 func (e *ThinError) Error() string { return "not enough data for a recommendation: " + e.Reason }
 
-// Run recommends limits. The error is an *ThinError if there is too little traffic.
-func Run(t *Traffic, o Options) (*Report, error) {
+// Run recommends limits. The error is a *ThinError if there is too little traffic. When the
+// context ends so does the search, with its error.
+func Run(ctx context.Context, t *Traffic, o Options) (*Report, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
@@ -50,22 +52,25 @@ func Run(t *Traffic, o Options) (*Report, error) {
 		return nil, &ThinError{fmt.Sprintf("no request has the key %v", t.rule.Key)}
 	}
 	from, to := t.span()
-	run := newRunner(t, from, to, o)
+	run := newRunner(ctx, t, from, to, o)
 	whole := t.cut(from, to+1, o.Period)
 	run.labels.label(whole)
 	if err := enough(whole); err != nil {
 		return nil, err
 	}
 	r := &Report{
-		Key: t.rule.Key, Rule: t.rule.Name, Match: t.rule.Match, Skip: t.rule.Skip, Period: replay.Seconds(o.Period), Seed: o.Seed, Target: o.Target,
+		Key: t.rule.Key, Rule: t.rule.Name, Match: t.rule.Match, Skip: t.rule.Skip, Missing: t.rule.Missing, Cost: t.rule.Cost, Period: replay.Seconds(o.Period), Seed: o.Seed, Target: o.Target,
 		From: instant(from), Split: instant(run.check.part.from), To: instant(to), Days: float64(to-from) / float64(day),
 		Unmatched: t.unmatched, Keys: int64(len(t.keys)), Requests: int64(len(t.requests)),
 	}
 	r.Labels = tellLabels(whole, run.labels)
-	for _, a := range o.Algorithms {
-		fit, err := run.recommend(a)
+	for _, a := range []sluice.Algorithm{sluice.LeakyBucket, sluice.WarmUp} {
+		r.Without = append(r.Without, Without{a, without[a]})
+	}
+	for i, a := range o.Algorithms {
+		fit, err := run.recommend(ctx, a)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("recommend: %s, after %d of %d algorithms: %w", a, i, len(o.Algorithms), err)
 		}
 		r.Fits = append(r.Fits, fit)
 	}
@@ -113,47 +118,50 @@ type runner struct {
 }
 
 // newRunner cuts the time in two, and labels both parts by what the first shows.
-func newRunner(t *Traffic, from, to int64, o Options) *runner {
+func newRunner(ctx context.Context, t *Traffic, from, to int64, o Options) *runner {
 	middle := from + int64(fitShare*float64(to-from))
 	fit, check := t.cut(from, middle, o.Period), t.cut(middle, to+1, o.Period)
 	r := &runner{opts: o, labels: fitLabels(fit, o.Labels)}
 	r.labels.label(fit)
 	r.labels.label(check)
 	r.fit, r.check = newFitter(fit, o.Target, o.Period), newFitter(check, o.Target, o.Period)
-	r.fit.draw = newResampling(fit, r.fit.counted, o.Seed)
+	r.fit.draw = newResampling(ctx, fit, r.fit.counted, o.Seed)
 	return r
 }
 
 // recommend fits one algorithm, checks what comes out, and shows what else there is.
-func (r *runner) recommend(a sluice.Algorithm) (Fit, error) {
-	f, err := r.fitted(a)
+func (r *runner) recommend(ctx context.Context, a sluice.Algorithm) (Fit, error) {
+	f, err := r.fitted(ctx, a)
 	if err == nil {
-		f.Front, err = r.fit.front(f.Limit)
+		f.Front, err = r.fit.front(ctx, f.Limit)
+	}
+	if err == nil {
+		f.Held, err = r.fit.held(ctx, f.Limit)
 	}
 	return f, err
 }
 
 // fitted fits one algorithm, and checks what comes out.
-func (r *runner) fitted(a sluice.Algorithm) (Fit, error) {
-	found, err := r.fit.fit(a)
+func (r *runner) fitted(ctx context.Context, a sluice.Algorithm) (Fit, error) {
+	found, err := r.fit.fit(ctx, a)
 	if err != nil {
 		return Fit{}, err
 	}
 	f := Fit{Algorithm: a, Limit: found.limit, Most: found.most}
 	var good judged
-	if f.Fitted, good, err = r.fit.outcome(found.limit); err != nil {
+	if f.Fitted, good, err = r.fit.outcome(ctx, found.limit); err != nil {
 		return f, err
 	}
-	if f.Bound, err = r.fit.bound(found.limit, &good); err != nil {
+	if f.Bound, err = r.fit.bound(ctx, found.limit, &good); err != nil {
 		return f, err
 	}
-	if f.Checked, _, err = r.check.outcome(found.limit); err != nil {
+	if f.Checked, _, err = r.check.outcome(ctx, found.limit); err != nil {
 		return f, err
 	}
 	rates := f.Checked.Rates
 	f.Inside = rates.Requests <= f.Bound.Requests && rates.Keys <= f.Bound.Keys
 	f.Promised = f.Bound.Requests <= r.opts.Target.Requests && f.Bound.Keys <= r.opts.Target.Keys
-	smallest, err := r.check.fit(a)
+	smallest, err := r.check.fit(ctx, a)
 	if err != nil {
 		return f, err
 	}
@@ -162,11 +170,11 @@ func (r *runner) fitted(a sluice.Algorithm) (Fit, error) {
 }
 
 // outcome tells what a limit does in a part, and what it does to those who count.
-func (f *fitter) outcome(l sluice.Limit) (o Outcome, good judged, err error) {
-	if good, err = f.part.judge(l, f.counted); err != nil {
+func (f *fitter) outcome(ctx context.Context, l sluice.Limit) (o Outcome, good judged, err error) {
+	if good, err = f.part.judge(ctx, l, f.counted); err != nil {
 		return o, good, err
 	}
-	bad, err := f.part.judge(l, f.uncounted)
+	bad, err := f.part.judge(ctx, l, f.uncounted)
 	if err != nil {
 		return o, good, err
 	}
@@ -183,14 +191,14 @@ var frontSteps = []float64{0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0
 
 // front tells what limits of the same shape refuse. Those that refuse no less than a
 // smaller one are left out: nobody would take them.
-func (f *fitter) front(l sluice.Limit) ([]Point, error) {
+func (f *fitter) front(ctx context.Context, l sluice.Limit) ([]Point, error) {
 	var points []Point
 	for _, step := range frontSteps {
 		limit := l
 		if step != 1 {
 			limit = scaled(l, step)
 		}
-		o, good, err := f.outcome(limit)
+		o, good, err := f.outcome(ctx, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -198,7 +206,7 @@ func (f *fitter) front(l sluice.Limit) ([]Point, error) {
 		if n := len(points); n > 0 && !p.Recommended && p.Rates.Requests >= points[n-1].Rates.Requests && p.Rates.Keys >= points[n-1].Rates.Keys {
 			continue
 		}
-		if p.Bound, err = f.bound(limit, &good); err != nil {
+		if p.Bound, err = f.bound(ctx, limit, &good); err != nil {
 			return nil, err
 		}
 		points = append(points, p)
@@ -206,19 +214,41 @@ func (f *fitter) front(l sluice.Limit) ([]Point, error) {
 	return points, nil
 }
 
+// held tells who holds a limit up.
+func (f *fitter) held(ctx context.Context, l sluice.Limit) (Held, error) {
+	h := Held{Half: scaled(l, 0.5)}
+	j, err := f.part.judge(ctx, h.Half, f.counted)
+	h.Keys = int64(len(j.touched))
+	h.Top = f.part.busiest(j.touched, heldListed)
+	return h, err
+}
+
 // tellLabels lists who was not counted, busiest first.
 func tellLabels(p *part, l *labeller) (t LabelReport) {
-	t.Far = l.far
+	t.Far = l.tails[0].far
 	spans, requests := p.uncounted()
 	t.Keys, t.Requests = int64(len(spans)), requests
-	slices.SortStableFunc(spans, func(a, b int) int { return cmp.Compare(p.spans[b].peak, p.spans[a].peak) })
-	for _, i := range spans[:min(len(spans), listed)] {
-		s := &p.spans[i]
-		k := &p.traffic.keys[s.key]
-		t.Top = append(t.Top, Labelled{Key: k.name, Requests: int64(len(s.requests)), Peak: s.peak, Why: s.why, Agent: k.agent})
+	t.Top = p.busiest(spans, listed)
+	if tail := l.tails[0]; tail.many {
+		t.Group, t.Apart = int64(tail.group), tail.apart
 	}
 	return t
 }
 
-// listed is how many keys are listed that do not count.
-const listed = 10
+// How many keys are listed that do not count, and that hold a limit up.
+const (
+	listed     = 10
+	heldListed = 5
+)
+
+// busiest describes the busiest of some keys.
+func (p *part) busiest(spans []int, most int) (top []Labelled) {
+	spans = slices.Clone(spans)
+	slices.SortStableFunc(spans, func(a, b int) int { return cmp.Compare(p.spans[b].peak(), p.spans[a].peak()) })
+	for _, i := range spans[:min(len(spans), most)] {
+		s := &p.spans[i]
+		k := &p.traffic.keys[s.key]
+		top = append(top, Labelled{Key: k.name, Requests: int64(len(s.requests)), Peak: s.peak(), Why: s.why, Agent: k.agent})
+	}
+	return top
+}

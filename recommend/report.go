@@ -12,13 +12,15 @@ import (
 type Report struct {
 	Lines replay.Lines `json:"lines"`
 
-	Rule   string         `json:"rule"`
-	Key    []string       `json:"key"`
-	Match  rule.Match     `json:"match,omitzero"`
-	Skip   rule.Skip      `json:"skip,omitzero"`
-	Period replay.Seconds `json:"period"`
-	Target Rates          `json:"target"`
-	Seed   uint64         `json:"seed"`
+	Rule    string         `json:"rule"`
+	Key     []string       `json:"key"`
+	Match   rule.Match     `json:"match,omitzero"`
+	Skip    rule.Skip      `json:"skip,omitzero"`
+	Missing rule.Missing   `json:"missing,omitempty"`
+	Cost    rule.Cost      `json:"cost,omitzero"`
+	Period  replay.Seconds `json:"period"`
+	Target  Rates          `json:"target"`
+	Seed    uint64         `json:"seed"`
 
 	From      replay.Instant `json:"from"`
 	Split     replay.Instant `json:"split"` // fitted before, checked from here on
@@ -30,6 +32,14 @@ type Report struct {
 
 	Labels LabelReport `json:"labels"`
 	Fits   []Fit       `json:"recommended"`
+	// Without are the algorithms for which traffic tells no number, and why.
+	Without []Without `json:"without,omitempty"`
+}
+
+// Without is an algorithm that cannot be recommended.
+type Without struct {
+	Algorithm sluice.Algorithm `json:"algorithm"`
+	Why       string           `json:"why"`
 }
 
 // LabelReport tells who was not counted: refusing them is no mistake.
@@ -38,14 +48,18 @@ type LabelReport struct {
 	Keys     int64      `json:"keys"`
 	Requests int64      `json:"requests"`
 	Top      []Labelled `json:"top,omitempty"` // busiest first
+	// Group is how many keys are a group apart that is so large that it counts all the
+	// same, and Apart what each of them exceeds in a period.
+	Group int64 `json:"group,omitempty"`
+	Apart int64 `json:"apart,omitempty"`
 }
 
-// Labelled is a key that was not counted.
+// Labelled is a key that was not counted, or that a limit is held up by.
 type Labelled struct {
 	Key      string `json:"key"`
 	Requests int64  `json:"requests"`
-	Peak     int64  `json:"peak"` // the most in any period
-	Why      string `json:"why"`
+	Peak     int64  `json:"peak"`          // the most in any period
+	Why      string `json:"why,omitempty"` // it was not counted
 	Agent    string `json:"agent,omitempty"`
 }
 
@@ -64,6 +78,14 @@ type Fit struct {
 	Smallest sluice.Limit `json:"smallest"` // that would have met the target in the check
 	Ratio    float64      `json:"ratio"`    // of the most of both
 	Front    []Point      `json:"front"`
+	Held     Held         `json:"held"`
+}
+
+// Held tells who holds a limit up: half of it would do for all keys but these.
+type Held struct {
+	Half sluice.Limit `json:"half"`
+	Keys int64        `json:"keys"`
+	Top  []Labelled   `json:"top,omitempty"` // busiest first
 }
 
 // Outcome is what a limit does to a part of the time.

@@ -36,12 +36,12 @@ func (r *Report) WriteRules(w io.Writer) error {
 	for _, field := range []struct {
 		name  string
 		value any
-	}{{"match", r.Match}, {"skip", r.Skip}, {"key", r.Key}} {
+	}{{"match", r.Match}, {"skip", r.Skip}, {"key", r.Key}, {"missing", r.Missing}, {"cost", r.Cost}} {
 		text, err := json.Marshal(field.value)
 		if err != nil {
 			return err
 		}
-		if string(text) != "{}" { // JSON is YAML too
+		if s := string(text); s != "{}" && s != `""` && s != "0" { // JSON is YAML too
 			fmt.Fprintf(&out, "    %s: %s\n", field.name, text)
 		}
 	}

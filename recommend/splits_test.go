@@ -28,14 +28,14 @@ func TestBoundHolds(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 1))
 				length := int64((0.5 + 0.5*r.Float64()) * float64(to-from))
 				begin := from + int64(r.Float64()*float64(to-from-length))
-				run := newRunner(traffic, begin, begin+length, filled(Options{Seed: seed}))
+				run := newRunner(t.Context(), traffic, begin, begin+length, filled(Options{Seed: seed}))
 				whole := traffic.cut(begin, begin+length+1, run.opts.Period)
 				run.labels.label(whole)
 				if enough(whole) != nil {
 					thin++
 					continue
 				}
-				f, err := run.fitted(a)
+				f, err := run.fitted(t.Context(), a)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -43,6 +43,10 @@ func (r *Report) textTraffic(w io.Writer) {
 }
 
 func (t *LabelReport) text(w io.Writer, per string) {
+	if t.Group > 0 {
+		fmt.Fprintf(w, "\nTWO GROUPS: %s keys have more than %s in 1 %s, and hardly any others come near. They are so many that they count, and they decide the limit.\n", thousands(t.Group), thousands(t.Apart), per)
+		fmt.Fprintln(w, "  If they are not welcome, label them bad; if they are, give them a rule of their own: one limit for both is none for the others.")
+	}
 	if t.Keys == 0 {
 		fmt.Fprintln(w, "\nEverybody counts: no key looks like an attacker.")
 		return
@@ -80,6 +84,9 @@ func (r *Report) textFits(w io.Writer) {
 			break
 		}
 	}
+	for _, other := range r.Without {
+		fmt.Fprintf(w, "  %s has no such number: %s.\n", other.Algorithm, other.Why)
+	}
 	for i := range r.Fits {
 		if !r.Fits[i].Promised {
 			fmt.Fprintln(w, "  Where a bound is above the target, nothing smaller was seen to be needed, but so few keys cannot promise more: a longer log narrows it.")
@@ -101,7 +108,24 @@ func (f *Fit) text(w io.Writer, chart bool) {
 	}
 	fmt.Fprintf(w, "  %-8s %s would have been enough in the check\n", "smallest", f.Smallest)
 	if chart {
+		f.Held.text(w)
 		f.textFront(w)
+	}
+}
+
+// text names who holds the limit up.
+func (h *Held) text(w io.Writer) {
+	if h.Keys == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n  half of it, %s, would do for all but %s keys: if one of these is not welcome, label it bad and ask again\n", h.Half, thousands(h.Keys))
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, k := range h.Top {
+		fmt.Fprintf(table, "  %s\t%s requests\t%s at most\t%s\n", printable(k.Key, 40), thousands(k.Requests), thousands(k.Peak), printable(cmp.Or(k.Agent, "-"), 60))
+	}
+	_ = table.Flush()
+	if more := h.Keys - int64(len(h.Top)); more > 0 {
+		fmt.Fprintf(w, "  … and %s that are less busy\n", thousands(more))
 	}
 }
 

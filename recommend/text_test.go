@@ -17,7 +17,7 @@ func TestWriteRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Run(traffic, Options{Seed: 1})
+	r, err := Run(t.Context(), traffic, Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestWriteText(t *testing.T) {
 	for i := range 300 {
 		entries = append(entries, accesslog.Entry{Time: midnight + day/2 + int64(i), IP: address(1 << 20), Method: "GET", Path: "/\x1b[2J", Status: 200, Agent: "\x1b]0;x\a" + strings.Repeat("long ", 40)})
 	}
-	r, err := Run(collect(t, sorted(entries)), Options{Seed: 1})
+	r, err := Run(t.Context(), collect(t, sorted(entries)), Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,9 @@ func (r *Report) WriteHTML(w io.Writer) error { return pageTemplate.Execute(w, r
 // The size of charts, in the units of their drawing.
 const (
 	chartWidth  = 960.0
-	chartHeight = 160.0
+	chartHeight = 120.0 // of the requests
+	deniedTop   = 122.0 // of the refusals, which hang below on a scale of their own
+	deniedDepth = 38.0
 )
 
 // column is a bar of a chart.
@@ -40,6 +42,7 @@ type column struct {
 type chart struct {
 	Columns []column
 	Most    int64
+	Denied  int64 // the most of one column
 	From    Instant
 	To      Instant
 	Step    Seconds
@@ -51,21 +54,21 @@ func chartOf(t Timeline) chart {
 	if len(t.Requests) == 0 {
 		return c
 	}
-	c.Most = max(slices.Max(t.Requests), 1)
+	c.Most, c.Denied = max(slices.Max(t.Requests), 1), max(slices.Max(t.Denied), 1)
 	step := time.Duration(t.Step)
 	c.To = Instant{t.From.Add(step * time.Duration(len(t.Requests)))}
 	width := chartWidth / float64(len(t.Requests))
 	for i, n := range t.Requests {
 		denied := t.Denied[i]
 		height := chartHeight * float64(n) / float64(c.Most)
-		refused := chartHeight * float64(denied) / float64(c.Most)
+		refused := deniedDepth * float64(denied) / float64(c.Denied)
 		if denied > 0 {
-			refused = max(refused, 1.5) // a single one can be seen
+			refused = max(refused, 2) // a single one can be seen
 		}
 		at := Instant{t.From.Add(step * time.Duration(i))}
 		c.Columns = append(c.Columns, column{
 			X: width * float64(i), Width: max(width-0.5, 0.5), Y: chartHeight - height, Height: height,
-			DeniedY: chartHeight - refused, DeniedHeight: refused,
+			DeniedY: deniedTop, DeniedHeight: refused,
 			Text: date(at) + ": " + share(denied, n, "refused of "+thousands(n)),
 		})
 	}

@@ -47,7 +47,7 @@ func (r *Report) textLines(w io.Writer) {
 		}
 	}
 	if l.Late > 0 {
-		fmt.Fprintf(w, "  %s lines came up to %v later than the window that is sorted, and were decided so: a larger --window puts them in order\n", thousands(l.Late), l.Latest)
+		fmt.Fprintf(w, "  %s lines came up to %v later than the window that is sorted, and were decided so: --sort puts them in order\n", thousands(l.Late), l.Latest)
 	}
 }
 
@@ -192,9 +192,12 @@ func (l *Live) text(w io.Writer) {
 	fmt.Fprintf(w, "\nsent to %s at %g times the speed: %s sent, %s allowed, %s refused, %s failed, %s not sent\n",
 		l.Target, l.Speed, thousands(l.Sent), thousands(l.Allowed), thousands(l.Denied), thousands(l.Failed), thousands(l.Dropped))
 	fmt.Fprintf(w, "  predicted: %s refused; %s; refused only there %s, only by prediction %s; sent at most %v late\n",
-		thousands(l.Predicted), share(l.Equal, l.Allowed+l.Denied, "as predicted"), thousands(l.OnlyLive), thousands(l.OnlyHere), l.MaxLag)
-	if pairs := min(l.OnlyLive, l.OnlyHere); pairs > 0 {
-		fmt.Fprintf(w, "  up to %s pairs of these may be requests of one key that overtook each other on the way: compare the sums, or send slower\n", thousands(pairs))
+		thousands(l.Predicted), share(l.Equal, l.Allowed+l.Denied, "as predicted"), thousands(l.OnlyLive), thousands(l.OnlyHere), time.Duration(l.MaxLag).Round(time.Millisecond))
+	if both := 2 * min(l.OnlyLive, l.OnlyHere); both > 0 {
+		fmt.Fprintf(w, "  up to %s of these may be requests of one key that overtook each other on the way: compare the sums, or send slower\n", thousands(both))
+	}
+	if l.OnlyLive > l.OnlyHere {
+		fmt.Fprintln(w, "  the prediction begins with fresh budgets: a target that has seen these clients before refuses more")
 	}
 	if l.Error != "" {
 		fmt.Fprintf(w, "  the first failure: %s\n", l.Error)

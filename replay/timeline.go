@@ -5,6 +5,8 @@ package replay
 type timeline struct {
 	rung  int
 	steps []step
+	now   int    // the step of the last request
+	from  uint32 // the second in which it begins
 }
 
 type step struct{ requests, denied int64 }
@@ -18,16 +20,25 @@ var widths = [...]uint32{1, 2, 10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600,
 func (t *timeline) width() uint32 { return widths[t.rung] }
 
 func (t *timeline) touch(now uint32, denied bool) {
+	if now-t.from >= t.width() || len(t.steps) == 0 {
+		t.seek(now)
+	}
+	s := &t.steps[t.now]
+	s.requests++
+	if denied {
+		s.denied++
+	}
+}
+
+// seek goes to the step of a second.
+func (t *timeline) seek(now uint32) {
 	for now/t.width() >= maxSteps && t.rung < len(widths)-1 {
 		t.widen()
 	}
-	i := int(now / t.width())
-	for len(t.steps) <= i {
+	t.now = int(now / t.width())
+	t.from = uint32(t.now) * t.width()
+	for len(t.steps) <= t.now {
 		t.steps = append(t.steps, step{})
-	}
-	t.steps[i].requests++
-	if denied {
-		t.steps[i].denied++
 	}
 }
 

@@ -23,7 +23,8 @@ func newPreview(t Terminal) *cobra.Command {
 the last hour if it had another limit. Nothing is changed, and nobody is refused.
 
 The server knows what it decided itself, for as long as its settings record.age and
-record.memory let it.`,
+record.memory let it. Of several instances ask each: keys are hashed by a secret of its
+own, so that what they tell cannot be put together.`,
 		Example: `  sluice preview login --limit 5/m
   sluice preview api --limit 'sliding_log 600/m' --server http://10.0.0.7:8080`,
 		Args: cobra.ExactArgs(1),
@@ -46,7 +47,7 @@ record.memory let it.`,
 }
 
 func printPreview(w io.Writer, p api.Preview) error {
-	fmt.Fprintf(w, "rule %s: %d requests of %d keys in %v\n", p.Rule, p.Requests, p.Keys, p.To.Sub(p.From).Round(time.Second))
+	fmt.Fprintf(w, "rule %s: %d requests of %d keys in %v, of this instance alone\n", p.Rule, p.Requests, p.Keys, p.To.Sub(p.From).Round(time.Second))
 	if p.Cut {
 		fmt.Fprintf(w, "  known from %s on: the record was full (setting record.memory)\n", p.From.Format(time.RFC3339))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-limiter/sluice"
+	"github.com/sluice-limiter/sluice/accesslog"
 	"github.com/sluice-limiter/sluice/recommend"
 	"github.com/sluice-limiter/sluice/replay"
 	"github.com/sluice-limiter/sluice/rule"
@@ -21,6 +22,8 @@ import (
 // recommendFlags are what somebody asks of a recommendation.
 type recommendFlags struct {
 	log        logFlags
+	rule       string
+	server     *remote
 	name       string
 	key        string
 	methods    []string
@@ -41,8 +44,8 @@ type recommendFlags struct {
 func newRecommend(t Terminal) *cobra.Command {
 	f := &recommendFlags{}
 	c := &cobra.Command{
-		Use:   "recommend [flags] LOG…",
-		Short: "Find the limit for the traffic of an access log, with an error bar",
+		Use:   "recommend [flags] LOG… | recommend [flags] --rule NAME",
+		Short: "Find the limit for the traffic of an access log or a server, with an error bar",
 		Long: `Recommend finds the smallest limit that would have refused hardly anybody who should not
 be refused. It is fitted to the first 70 % of the time and checked on the rest; the bound
 that it prints holds with 95 % confidence.
@@ -51,20 +54,26 @@ Scanners, attackers and keys far out do not count, so that they do not drive the
 they are listed, and --labels FILE knows better (lines such as "good 192.0.2.7" or
 "bad 198.51.100.0/24"). Addresses of --allow are exempt from the rule.
 
+With --rule it asks a running server for what that remembers of the rule's requests. Keys
+are hashed there, and answers and addresses not remembered: the busiest are judged by how
+busy they are alone.
+
 With fewer than 1,000 keys or 2 days it refuses, with exit code 3.`,
 		Example: `  sluice recommend access.log
   sluice recommend --write rules.yaml /var/log/nginx/access.log*
   sluice recommend --key ip --path /login --method POST --period 1m access.log
+  sluice recommend --rule login --server http://10.0.0.7:8080
   sluice recommend --algorithm sliding_log --requests 0.1 --keys 0.5 --json access.log.gz`,
-		Args: cobra.MinimumNArgs(1),
 	}
 	f.add(c)
+	f.server = serverFlags(c, t)
 	c.RunE = func(c *cobra.Command, args []string) error { return f.run(c, args, t) }
 	return c
 }
 
 func (f *recommendFlags) add(c *cobra.Command) {
 	f.log.add(c)
+	c.Flags().StringVar(&f.rule, "rule", "", "of a running server: from its record, in place of a log")
 	c.Flags().StringVar(&f.key, "key", "ip", "what makes up the key, such as ip, user, ip+header:X-Api-Key")
 	c.Flags().StringVar(&f.name, "name", "", "of the rule; per-ip for the key ip, and so on")
 	c.Flags().StringArrayVar(&f.paths, "path", nil, "only requests for this path, such as /login or /api/*; may be given several times")
@@ -82,43 +91,77 @@ func (f *recommendFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
-// run reads the logs, and prints what is recommended.
+// run reads the traffic, and prints what is recommended.
 func (f *recommendFlags) run(c *cobra.Command, args []string, t Terminal) error {
+	if err := f.check(c, args); err != nil {
+		return err
+	}
 	opts, err := f.options()
 	if err != nil {
 		return usage(err)
 	}
-	spread, err := replay.ParseSpread(f.spread)
-	if err != nil {
-		return usage(err)
+	report, err := f.recommend(c, args, t, opts)
+	if thin := (*recommend.ThinError)(nil); errors.As(err, &thin) {
+		return &codeError{exitNo, f.shortRecord(err)}
 	}
-	log, err := f.log.open(args, t.In)
 	if err != nil {
 		return err
 	}
+	return f.print(c.OutOrStdout(), report)
+}
+
+// recommend makes the report for a log, or for the record of a rule.
+func (f *recommendFlags) recommend(c *cobra.Command, args []string, t Terminal, opts recommend.Options) (*recommend.Report, error) {
+	if f.rule == "" {
+		log, err := f.log.open(args, t.In)
+		if err != nil {
+			return nil, err
+		}
+		return f.fit(c, log, f.ruleOfFlags(), opts)
+	}
+	of, log, body, err := f.openRecord(c.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	report, err := f.fit(c, log, rule.Rule{Name: of.Name, Key: []string{recorded}}, opts)
+	if err == nil {
+		report.Key, report.Match, report.Skip, report.Missing, report.Cost = of.Key, of.Match, of.Skip, of.Missing, of.Cost
+	}
+	return report, err
+}
+
+// fit reads all of a log, and finds limits for it.
+func (f *recommendFlags) fit(c *cobra.Command, log *accesslog.Log, r rule.Rule, opts recommend.Options) (*recommend.Report, error) {
+	spread, err := replay.ParseSpread(f.spread)
+	if err != nil {
+		return nil, usage(err)
+	}
 	stop := showProgress(c.ErrOrStderr(), log)
-	traffic, err := recommend.Collect(f.rule(), replay.Retime(log.Entries(c.Context()), spread, f.seed, nil))
+	traffic, err := recommend.Collect(r, replay.Retime(log.Entries(c.Context()), spread, f.seed, nil))
 	stop()
+	switch {
+	case err != nil:
+		return nil, usage(err)
+	case errors.Is(log.Err(), context.Canceled):
+		return nil, errors.New("interrupted while reading: a part of a log is no basis for a limit; nothing is recommended or written")
+	case log.Err() != nil:
+		return nil, log.Err()
+	}
+	report, err := recommend.Run(c.Context(), traffic, opts)
+	if errors.Is(err, context.Canceled) {
+		return nil, fmt.Errorf("interrupted: all was read, but not yet fitted (%w); nothing is recommended or written", err)
+	}
+	if thin := (*recommend.ThinError)(nil); err != nil && !errors.As(err, &thin) {
+		return nil, usage(err)
+	}
 	if err != nil {
-		return usage(err)
-	}
-	if errors.Is(log.Err(), context.Canceled) {
-		return errors.New("interrupted: a part of a log is no basis for a limit")
-	}
-	if log.Err() != nil {
-		return log.Err()
-	}
-	report, err := recommend.Run(traffic, opts)
-	if thin := (*recommend.ThinError)(nil); errors.As(err, &thin) {
-		return &codeError{exitNo, err}
-	}
-	if err != nil {
-		return usage(err)
+		return nil, err
 	}
 	var counted replay.Report
 	counted.Counted(log.Lines())
 	report.Lines = counted.Lines
-	return f.print(c.OutOrStdout(), report)
+	return report, nil
 }
 
 func (f *recommendFlags) print(w io.Writer, r *recommend.Report) error {
@@ -160,8 +203,8 @@ func writeTo(flag, name string, how int, write func(io.Writer) error) error {
 	return nil
 }
 
-// rule returns whom the limit is for.
-func (f *recommendFlags) rule() rule.Rule {
+// ruleOfFlags returns whom the limit is for.
+func (f *recommendFlags) ruleOfFlags() rule.Rule {
 	r := rule.Rule{Name: f.name, Match: rule.Match{Methods: f.methods, Paths: f.paths}, Skip: rule.Skip{IPs: f.allow}}
 	if f.key != "" {
 		r.Key = strings.Split(f.key, "+")

@@ -4,6 +4,10 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,5 +47,36 @@ func TestRecommendWrites(t *testing.T) {
 	}
 	if _, complaint, code := command(t.Context(), nil, args...); code != 2 || !strings.Contains(complaint, "there already") {
 		t.Error(code, complaint)
+	}
+}
+
+// TestRecommendFromServer: a record that is long enough gives a limit and a file for the
+// same rule.
+func TestRecommendFromServer(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/rules/web/login", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"rule":{"name":"web/login","match":{"paths":["/login"]},"key":["ip"],"missing":"shared","cost":{"methods":{"POST":1}},"limits":["100/m"]}}`)
+	})
+	mux.HandleFunc("GET /v1/rules/web/login/record", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "time,key,cost\n")
+		for i := range int64(3000) { // each key comes once in three days, with 1 to 10 requests
+			for n := range 1 + i%10 {
+				fmt.Fprintf(w, "%d,%x,1\n", 1767225600_000000+i*86400_000+n, i)
+			}
+		}
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	rules := filepath.Join(t.TempDir(), "rules.yaml")
+	out, complaint, code := command(t.Context(), nil, "recommend", "--rule", "web/login", "--server", server.URL, "--algorithm", "sliding_log", "--write", rules)
+	if code != 0 || !strings.Contains(out, "16,500 requests of 3,000 keys (ip)") || !strings.Contains(out, "sliding_log 10/m") {
+		t.Fatal(code, out, complaint)
+	}
+	text, err := os.ReadFile(rules)
+	if err != nil || !strings.Contains(string(text), "name: web/login\n    match: {\"paths\":[\"/login\"]}\n    key: [\"ip\"]\n    missing: \"shared\"\n    cost: {\"methods\":{\"POST\":1}}\n") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if out, complaint, code := command(t.Context(), nil, "check-config", rules); code != 0 {
+		t.Error(code, out, complaint)
 	}
 }

@@ -68,30 +68,56 @@ func (r *remote) ask(ctx context.Context, method, path string, body, answer any)
 		}
 		sent = bytes.NewReader(text)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(r.url, "/")+path, sent)
-	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
-		return usage(fmt.Errorf("--server %q is no address: write http://127.0.0.1:8080", r.url))
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if r.token != "" {
-		req.Header.Set("Authorization", "Bearer "+r.token)
-	}
-	res, err := r.http.Do(req)
-	if err != nil {
-		return fmt.Errorf("%w (is a server running there? start one with: sluice serve)", err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
+	res, err := r.send(ctx, r.http, method, path, sent)
 	if err != nil {
 		return err
 	}
-	if res.StatusCode/100 != 2 {
-		return refused(res.StatusCode, text)
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer))
+	if err != nil {
+		return err
 	}
 	if res.StatusCode == http.StatusNoContent {
 		return nil
 	}
 	return json.Unmarshal(text, answer)
+}
+
+// mostAnswer is how many bytes of an answer are read.
+const mostAnswer = 64 << 20
+
+// stream asks for an answer that may be long, and take long.
+func (r *remote) stream(ctx context.Context, path string) (io.ReadCloser, error) {
+	res, err := r.send(ctx, &http.Client{Transport: r.http.Transport}, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return res.Body, nil
+}
+
+// send returns the answer of the server, if it is one and no refusal.
+func (r *remote) send(ctx context.Context, client *http.Client, method, path string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(r.url, "/")+path, body)
+	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
+		return nil, usage(fmt.Errorf("--server %q is no address: write http://127.0.0.1:8080", r.url))
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if r.token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("%w (is a server running there? start one with: sluice serve)", err)
+	}
+	if res.StatusCode/100 == 2 {
+		return res, nil
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer))
+	if err != nil {
+		return nil, err
+	}
+	return nil, refused(res.StatusCode, text)
 }
 
 func refused(status int, text []byte) error {

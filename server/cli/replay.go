@@ -86,12 +86,8 @@ func (f *replayFlags) run(c *cobra.Command, args []string, t Terminal) error {
 		}
 		opts.Other = loaded.Set
 	}
-	log, err := f.log.open(args, t.In)
-	if err != nil {
-		return err
-	}
 	defer thrifty()()
-	report, err := f.replay(c, set, log, opts)
+	log, report, err := f.inOrder(c, set, args, t, opts)
 	if err != nil {
 		return err
 	}
@@ -101,6 +97,28 @@ func (f *replayFlags) run(c *cobra.Command, args []string, t Terminal) error {
 		return err
 	}
 	return f.verdict(log, report)
+}
+
+// inOrder replays the logs, a second time if only all of them can be put into order: most
+// logs need no more than a look at the next lines, which costs less. What was sent is not
+// sent again.
+func (f *replayFlags) inOrder(c *cobra.Command, set *rule.Set, names []string, t Terminal, o replay.Options) (*accesslog.Log, *replay.Report, error) {
+	f.log.strict = f.send.target == ""
+	log, err := f.log.open(names, t.In)
+	if err != nil {
+		return nil, nil, err
+	}
+	report, err := f.replay(c, set, log, o)
+	if err != nil || !errors.Is(log.Err(), accesslog.ErrLate) {
+		return log, report, err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "the log is further out of order than %s lines: all of it is sorted through temporary files first\n", count(int64(f.log.window)))
+	f.log.sort = true
+	if log, err = f.log.open(names, t.In); err != nil {
+		return nil, nil, err
+	}
+	report, err = f.replay(c, set, log, o)
+	return log, report, err
 }
 
 // replay decides the log, and sends it if that is asked for.
@@ -146,6 +164,9 @@ func writeFile(name string, write func(io.Writer) error) error {
 func (f *replayFlags) verdict(log *accesslog.Log, r *replay.Report) error {
 	if err := log.Err(); err != nil && !r.Interrupted {
 		return err
+	}
+	if l := r.Live; l != nil && l.Sent > 0 && l.Failed == l.Sent && !r.Interrupted {
+		return fmt.Errorf("--send %s: no request was answered: %s", l.Target, l.Error)
 	}
 	if r.Lines.Total == 0 && !r.Interrupted {
 		return errors.New("the log is empty")

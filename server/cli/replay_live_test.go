@@ -5,9 +5,12 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
-	"iter"
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,8 +23,122 @@ import (
 	"github.com/sluice-limiter/sluice/store/memstore"
 )
 
-// mostAsked requests of a log are compared.
-const mostAsked = 3000
+// everyAlgorithm is in a size that refuses some of both logs.
+var everyAlgorithm = []string{
+	"token_bucket 20/m burst=40", "token_bucket 30/m refill=interval", "leaky_bucket 1/s burst=10", "warm_up 2/s warm_up=10s max_wait=1s",
+	"fixed_window 30/m", "fixed_window 30/m start=first_hit", "fixed_window 60/d zone=America/New_York",
+	"sliding_window 30/m", "sliding_window 30/m weighted", "sliding_log 30/m",
+}
+
+// TestReplayIsTheServer: the handler that answers POST /v1/check, with an engine on a
+// clock of our own, answers about the requests of two real logs, byte for byte, what the
+// replay says: all at the start of their second, in batches, and each at an instant of its
+// own. SLUICE_SOAK takes the whole logs. That engine and replay agree on all of both,
+// package replay tests every time.
+func TestReplayIsTheServer(t *testing.T) {
+	most := 3000
+	if os.Getenv("SLUICE_SOAK") != "" {
+		most = math.MaxInt
+	}
+	for _, name := range []string{"semicomplete-2015", "wordpress-2016"} {
+		entries := firstOf(t, name, most)
+		for _, spread := range []replay.Spread{replay.SpreadStart, replay.SpreadRandom} {
+			for _, limit := range everyAlgorithm {
+				t.Run(name+"/"+string(spread)+"/"+limit, func(t *testing.T) { compareWithServer(t, entries, limit, spread) })
+			}
+		}
+	}
+}
+
+// compareWithServer asks a server about requests.
+func compareWithServer(t *testing.T, entries []*accesslog.Entry, limit string, spread replay.Spread) {
+	set, err := rule.Compile(rule.Config{Rules: []rule.Rule{{Name: "r", Key: []string{"ip"}, Limits: []rule.Limit{{Limit: sluice.MustParse(limit)}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &asked{t: t, set: set}
+	report, err := replay.Run(set, slices.Values(entries), replay.Options{Spread: spread, Sample: -1, Decided: s.decided})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ask()
+	if s.answers != int64(len(entries)) || report.Denied == 0 || s.different > 0 {
+		t.Errorf("%d of %d answers differ; %d requests, %d refused", s.different, s.answers, report.Requests, report.Denied)
+	}
+	t.Logf("%d requests in %d calls, %d refused, %d differences", s.answers, s.calls, report.Denied, s.different)
+}
+
+// asked is a server that is asked what a replay decided.
+type asked struct {
+	t       *testing.T
+	set     *rule.Set
+	handler http.Handler // nil before the first request
+	now     time.Time
+
+	batch api.CheckRequest // of the instant now
+	want  []string         // what the replay says to each
+
+	answers, calls, different int64
+}
+
+// decided is told of a decision of the replay.
+func (s *asked) decided(at int64, e *accesslog.Entry, ev *engine.Event) {
+	if at != s.now.UnixMicro() || len(s.want) == api.MaxBatch {
+		s.ask()
+	}
+	if s.now = time.UnixMicro(at); s.handler == nil {
+		s.open()
+	}
+	s.batch.Requests = append(s.batch.Requests, api.Request{
+		Method: e.Method, Path: e.Path, Query: e.Query, IP: e.IP.String(),
+	})
+	d := &ev.Decision
+	text, err := json.Marshal(api.Decision{
+		Allowed: d.Allowed, Reason: d.Reason.String(), Rule: d.Rule.Name, Limit: d.LimitName, Remaining: d.Remaining(),
+		RetryAfterMS: roundUp(d.RetryAfter()), ResetAfterMS: roundUp(d.ResetAfter()), WaitMS: roundUp(d.Wait()),
+		Shadow: d.Shadow, Degraded: d.Degraded,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.want = append(s.want, string(text))
+}
+
+func roundUp(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
+
+// open starts the server, at the time of the first request.
+func (s *asked) open() {
+	clock := func() time.Time { return s.now }
+	live, err := engine.New(s.set, memstore.New(memstore.WithClock(clock)), engine.WithClock(clock))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = live.Close() })
+	s.handler = api.New(door{engine: live}, api.Options{})
+}
+
+// ask asks about all requests of one instant.
+func (s *asked) ask() {
+	if len(s.want) == 0 {
+		return
+	}
+	body, err := json.Marshal(s.batch)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/v1/check", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r)
+	s.calls++
+	s.answers += int64(len(s.want))
+	if want := `{"decisions":[` + strings.Join(s.want, ",") + "]}\n"; w.Body.String() != want || w.Code != http.StatusOK {
+		if s.different++; s.different < 5 {
+			s.t.Errorf("%s at %v: %d\n got %.1000s\nwant %.1000s", body, s.now, w.Code, w.Body, want)
+		}
+	}
+	s.batch.Requests, s.want = s.batch.Requests[:0], s.want[:0]
+}
 
 // door is a backend that only decides.
 type door struct {
@@ -31,77 +148,21 @@ type door struct {
 
 func (d door) Engine() *engine.Engine { return d.engine }
 
-// TestReplayIsTheServer: the handler that answers POST /v1/check, with an engine on a
-// clock of our own, says about the first requests of two real logs what the replay says.
-// That all of both are decided so by engine and replay, package replay tests.
-func TestReplayIsTheServer(t *testing.T) {
-	for _, name := range []string{"semicomplete-2015", "wordpress-2016"} {
-		t.Run(name, func(t *testing.T) { compareWithServer(t, name) })
-	}
-}
-
-func compareWithServer(t *testing.T, name string) {
-	for _, limit := range []string{
-		"token_bucket 20/m burst=40", "leaky_bucket 1/s burst=10", "warm_up 2/s warm_up=10s max_wait=1s",
-		"fixed_window 30/m", "sliding_window 30/m", "sliding_window 30/m weighted", "sliding_log 30/m",
-	} {
-		t.Run(limit, func(t *testing.T) {
-			set, err := rule.Compile(rule.Config{Rules: []rule.Rule{{Name: "r", Key: []string{"ip"}, Limits: []rule.Limit{{Limit: sluice.MustParse(limit)}}}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			now := time.Unix(0, 0)
-			clock := func() time.Time { return now }
-			var handler http.Handler
-			different := 0
-			log := accesslog.New([]accesslog.Source{accesslog.File(testLogs + name + ".log.gz")}, accesslog.Options{})
-			report, err := replay.Run(set, first(mostAsked, log.Entries(t.Context())), replay.Options{Sample: -1, Decided: func(at int64, e *accesslog.Entry, ev *engine.Event) {
-				if now = time.UnixMicro(at); handler == nil {
-					live, err := engine.New(set, memstore.New(memstore.WithClock(clock)))
-					if err != nil {
-						t.Fatal(err)
-					}
-					t.Cleanup(func() { _ = live.Close() })
-					handler = api.New(door{engine: live}, api.Options{})
-				}
-				if said := ask(t, handler, e); said.Allowed != ev.Decision.Allowed || said.RetryAfterMS != (ev.Decision.RetryAfter()+time.Millisecond-1).Milliseconds() {
-					if different++; different < 5 {
-						t.Errorf("%v at %v: server %+v, replay %v after %v", e.IP, e.At(), said, ev.Decision.Allowed, ev.Decision.RetryAfter())
-					}
-				}
-			}})
-			if err != nil || log.Err() != nil || report.Requests != mostAsked || report.Denied == 0 || different > 0 {
-				t.Errorf("%d of %d requests differ, %d refused; %v %v", different, report.Requests, report.Denied, err, log.Err())
-			}
-		})
-	}
-}
-
-// first ends after n entries.
-func first(n int, entries iter.Seq[*accesslog.Entry]) iter.Seq[*accesslog.Entry] {
-	return func(yield func(*accesslog.Entry) bool) {
-		left := n
-		for e := range entries {
-			if left--; left < 0 || !yield(e) {
-				return
-			}
-		}
-	}
-}
-
-// ask asks the server about an entry.
-func ask(t *testing.T, h http.Handler, e *accesslog.Entry) (d api.Decision) {
+// firstOf returns the first requests of a log, as far as they are told to the server.
+func firstOf(t *testing.T, name string, most int) (list []*accesslog.Entry) {
 	t.Helper()
-	body, err := json.Marshal(api.Request{Method: e.Method, Path: e.Path, Query: e.Query, IP: e.IP.String()})
-	if err != nil {
-		t.Fatal(err)
+	log := accesslog.New([]accesslog.Source{accesslog.File(testLogs + name + ".log.gz")}, accesslog.Options{})
+	for e := range log.Entries(t.Context()) {
+		if len(list) == most {
+			break
+		}
+		kept := *e
+		kept.Method, kept.Path, kept.Query = strings.Clone(e.Method), strings.Clone(e.Path), strings.Clone(e.Query)
+		kept.Agent, kept.More = "", nil
+		list = append(list, &kept)
 	}
-	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/v1/check", bytes.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil || w.Code != http.StatusOK {
-		t.Fatalf("%d %s: %v", w.Code, w.Body, err)
+	if log.Err() != nil || len(list) < min(most, 10_000) {
+		t.Fatal(len(list), log.Err())
 	}
-	return d
+	return list
 }

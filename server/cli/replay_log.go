@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,18 +20,21 @@ type logFlags struct {
 	fields []string
 	zone   string
 	window int
+	sort   bool
+	strict bool // end with accesslog.ErrLate rather than with late lines, if the files can be read again
 }
 
 func (f *logFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.format, "format", "", "of the log, found out if not given: "+strings.Join(accesslog.Names(), ", ")+", or a log_format of nginx with its $variables")
 	c.Flags().StringArrayVar(&f.fields, "field", nil, "which column or JSON field means what, as in ip=client.address; "+strings.Join(accesslog.Meanings(), ", ")+", header:NAME, cookie:NAME, attribute:NAME")
 	c.Flags().StringVar(&f.zone, "zone", "UTC", "time zone of stamps that name none, such as Europe/Berlin")
-	c.Flags().IntVar(&f.window, "window", accesslog.DefaultWindow, "how many lines are held to be sorted by time")
+	c.Flags().IntVar(&f.window, "window", accesslog.DefaultWindow, "how many lines are held in memory to be sorted by time")
+	c.Flags().BoolVar(&f.sort, "sort", false, "sort all of the log through temporary files (in TMPDIR) before anything else, however far out of order it is")
 }
 
 // open makes the log of files. Their names are looked at before anything is read.
 func (f *logFlags) open(names []string, in io.Reader) (*accesslog.Log, error) {
-	o := accesslog.Options{Window: f.window, Zstd: openZstd}
+	o := accesslog.Options{Window: f.window, Sort: f.sort, Zstd: openZstd}
 	var err error
 	if o.Settings, err = f.settings(); err != nil {
 		return nil, usage(err)
@@ -47,6 +51,8 @@ func (f *logFlags) open(names []string, in io.Reader) (*accesslog.Log, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
+	once := func(s accesslog.Source) bool { return !s.Again }
+	o.Strict = f.strict && !f.sort && !slices.ContainsFunc(sources, once)
 	return accesslog.New(sources, o), nil
 }
 

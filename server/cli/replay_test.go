@@ -126,6 +126,17 @@ func TestReplaySend(t *testing.T) {
 	}
 }
 
+// TestReplaySendNobody: a target that answers nothing is told, after the report.
+func TestReplaySendNobody(t *testing.T) {
+	target := httptest.NewServer(http.NotFoundHandler())
+	target.Close()
+	line := `192.0.2.1 - - [20/Feb/2016:00:00:45 +0000] "GET / HTTP/1.1" 200 1 "-" "x"` + "\n"
+	out, complaint, code := command(t.Context(), strings.NewReader(line), "replay", "--limit", "1/s", "--send", target.URL, "-")
+	if code != 1 || !strings.Contains(complaint, "no request was answered") || !strings.Contains(out, "1 failed") {
+		t.Errorf("%d %s\n%s", code, complaint, out)
+	}
+}
+
 // TestReplaySendHeaders: the target gets what keys are made of, as far as the log tells.
 func TestReplaySendHeaders(t *testing.T) {
 	const log = `{"at":1455926445,"client":"192.0.2.1","path":"/x","api_key":"k1","session":"s1","forwarded":"203.0.113.9","agent":"x"}` + "\n"

@@ -35,12 +35,13 @@ func (s *screen) draw(text string) error {
 }
 
 // frame is what a terminal of this height is sent: from the top, every line to its end,
-// and nothing below. Height 0 is one that nobody knows.
+// and nothing below. Lines that are too long are cut, and take no second one. Height 0 is
+// one that nobody knows.
 func frame(text string, height int) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if height > 1 && len(lines) > height-1 { // the cursor needs a line
 		lines = lines[:height-1]
 	}
-	const home, clearLine, clearBelow = "\x1b[H", "\x1b[K", "\x1b[J"
-	return home + strings.Join(lines, clearLine+"\n") + clearLine + "\n" + clearBelow
+	const home, clearLine, clearBelow, cutLines, wrapLines = "\x1b[H", "\x1b[K", "\x1b[J", "\x1b[?7l", "\x1b[?7h"
+	return cutLines + home + strings.Join(lines, clearLine+"\n") + clearLine + "\n" + clearBelow + wrapLines
 }

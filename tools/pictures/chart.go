@@ -47,39 +47,6 @@ func (c *chart) times(step time.Duration, unit string) {
 	}
 }
 
-// stacked draws a histogram of outcomes: admitted ones by when they left, and
-// denied ones by when they came on top of them.
-func (c *chart) stacked(out []outcome, bin time.Duration) {
-	yes, no := histogram(out, c.from, c.to, bin)
-	var blue, orange bars
-	wide := c.w * float64(bin) / float64(c.to-c.from)
-	for i := range yes {
-		x := c.x + float64(i)*wide
-		a, b := float64(yes[i]), float64(yes[i]+no[i])
-		blue.add(x+0.3, c.up(a), wide-0.6, c.up(0)-c.up(a))
-		orange.add(x+0.3, c.up(b), wide-0.6, c.up(a)-c.up(b))
-	}
-	c.bars(&blue, "yes")
-	c.bars(&orange, "no")
-}
-
-// histogram counts per bin: who left, and who was denied.
-func histogram(out []outcome, from, to, bin time.Duration) (yes, no []int) {
-	n := int((to - from + bin - 1) / bin)
-	yes, no = make([]int, n), make([]int, n)
-	for _, o := range out {
-		if o.leaves < from || o.leaves >= to {
-			continue
-		}
-		if i := (o.leaves - from) / bin; o.allowed {
-			yes[i]++
-		} else {
-			no[i]++
-		}
-	}
-	return yes, no
-}
-
 // steps draws a value that stays what it is until it changes.
 func (c *chart) steps(class string, samples []sample) {
 	var points []point

@@ -1,5 +1,7 @@
-// Command pictures draws the pictures of docs/ALGORITHMS.md from what the code
-// really does: it plays traffic through limiters on a virtual clock.
+// Command pictures draws the diagrams of the documentation, and the pictures of
+// docs/ALGORITHMS.md that show one algorithm at work, from what the code really does: it
+// plays traffic through limiters on a virtual clock. Pictures that put the algorithms side
+// by side are drawn by sluice compare, the one of recommended limits by sluice recommend.
 //
 //	pictures folder
 //
@@ -16,7 +18,7 @@ import (
 
 const usage = `usage: pictures folder
 
-Draws the pictures of docs/ALGORITHMS.md into the folder:
+Draws the diagrams of the documentation, and each algorithm at work, into the folder:
 
 	go run ./pictures ../docs/img
 `
@@ -46,7 +48,6 @@ var pictures = []struct {
 	file string
 	draw func() *drawing
 }{
-	{"boundary.svg", boundary},
 	{"promise.svg", promise},
 	{"buckets.svg", buckets},
 	{"refill.svg", refill},

@@ -7,9 +7,3 @@ func name(limit string) string {
 	name, _, _ := strings.Cut(limit, " ")
 	return name
 }
-
-// options returns what follows the algorithm.
-func options(limit string) string {
-	_, rest, _ := strings.Cut(limit, " ")
-	return rest
-}

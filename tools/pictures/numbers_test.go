@@ -11,15 +11,6 @@ const (
 	ms = time.Millisecond
 )
 
-// TestBoundaryNumbers checks the numbers printed in the picture.
-func TestBoundaryNumbers(t *testing.T) {
-	for i, want := range []int{200, 100, 109, 100} {
-		if got := peak(play(boundaryRows[i], boundaryTraffic(), false), time.Second); got != want {
-			t.Errorf("%s: %d within a second, want %d", boundaryRows[i], got, want)
-		}
-	}
-}
-
 // TestPromises: no attack gets more through than the formula says, and some
 // attack gets exactly that; with weighted windows at most one less.
 func TestPromises(t *testing.T) {
