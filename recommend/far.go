@@ -1,6 +1,7 @@
 package recommend
 
 import (
+	"math"
 	"slices"
 	"sort"
 )
@@ -77,7 +78,8 @@ func (t *tail) fit(peaks []int64) {
 	}
 	tenth, hundredth := max(peaks[len(peaks)*90/100], 1), peaks[len(peaks)*99/100]
 	t.busy = max(hundredth*3/2, leastFar)
-	t.far = max(hundredth*hundredth/tenth, t.busy)
+	further := float64(hundredth) * float64(hundredth) / float64(tenth) // of bytes, the square is more than an int64 holds
+	t.far = max(int64(min(further, math.MaxInt64/4)), t.busy)
 }
 
 // apart finds the level above which there are most keys in comparison with those just

@@ -1,3 +1,5 @@
+//go:build !race
+
 package recommend
 
 import (
@@ -8,8 +10,8 @@ import (
 	"github.com/sluice-limiter/sluice/accesslog"
 )
 
-// TestLabels: who does not count, beside visitors of whom hardly one is above 30 a minute.
-func TestLabels(t *testing.T) {
+// TestRecommendedLabels: who does not count, beside visitors of whom hardly one is above 30 a minute.
+func TestRecommendedLabels(t *testing.T) {
 	burst := func(n int, change func(i int, e *accesslog.Entry)) []accesslog.Entry {
 		var entries []accesslog.Entry
 		for i := range n {

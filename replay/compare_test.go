@@ -78,7 +78,7 @@ func TestOvertaken(t *testing.T) {
 		if err := r.WriteText(&text); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(text.String(), "up to 2 pairs"); got != want {
+		if got := strings.Contains(text.String(), "up to 4 of these"); got != want {
 			t.Errorf("%d: %s", onlyHere, text.String())
 		}
 	}
