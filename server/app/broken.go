@@ -9,7 +9,8 @@ import (
 // net/http answers or cuts by itself what it cannot read: something that is no HTTP, a
 // header that is too large or too slow. No handler sees these requests, but the server
 // tells when a connection begins to read one and when it ends: if nobody has seen a
-// request in between, it was broken.
+// request in between, it was broken. It does not tell of one after another that comes as a
+// whole and cannot be read: of these we see the first byte, if it does not come over TLS.
 
 // watchConn is an http.Server's ConnState.
 func (a *App) watchConn(given net.Conn, state http.ConnState) {
@@ -20,6 +21,8 @@ func (a *App) watchConn(given net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateActive:
 		c.unseen.Store(true)
+	case http.StateIdle:
+		c.idle.Store(given == net.Conn(c))
 	case http.StateClosed:
 		if c.unseen.Load() && !a.stopping.Load() {
 			a.metrics.Broken()

@@ -17,8 +17,17 @@ func TestBrokenRequestsAreCounted(t *testing.T) {
 	fine := r.call()
 	fine.ask("/v1/rules", "")
 	fine.hears(200)
+	fine.ask("/v1/rules", "")
+	fine.hears(200)
 	_ = fine.Close()
 	_ = r.call().Close()
+	later := r.call()
+	later.ask("/v1/rules", "")
+	later.hears(200)
+	if _, err := io.WriteString(later, "HELO example.com\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	later.hears(400)
 	for sent, status := range map[string]int{
 		"HELO example.com\r\n\r\n":                  400,
 		"GET / HTTP/1.1\r\n\r\n":                    400, // no host
@@ -35,7 +44,7 @@ func TestBrokenRequestsAreCounted(t *testing.T) {
 		}
 		_ = c.Close()
 	}
-	const want = "\nsluice_broken_requests_total 5\n"
+	const want = "\nsluice_broken_requests_total 6\n"
 	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		_, text := r.do("GET", "/metrics", "")
 		if strings.Contains(text, want) {

@@ -17,6 +17,7 @@ type conn struct {
 	stranger *list.Element
 	once     sync.Once
 	unseen   atomic.Bool // it has begun to send a request that no handler has seen
+	idle     atomic.Bool // the next that comes begins a request
 
 	reading, writing deadline
 }
@@ -46,6 +47,10 @@ func (c *conn) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		n, err := c.Conn.Read(p)
+		if n > 0 && c.idle.Load() {
+			c.idle.Store(false)
+			c.unseen.Store(true)
+		}
 		if again := c.reading.leave(err); !again {
 			return n, err
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,8 +16,9 @@ import (
 // Who is refused mostly asks again at once, over the same connection. Such requests are
 // answered ahead of the server, for whom each would cost a goroutine, four deadlines and a
 // sorted header: more than all that we do. It is done only where nothing can go wrong:
-// between two requests, for one that has come as a whole, has no body, and is read by the
-// same code as the server's. All others go to the server, with what the rules have said.
+// between two requests, for one that has come as a whole, has no body, is read by the same
+// code as the server's, and is none that the server would reject. All others go to the
+// server, with what the rules have said.
 
 // aheadFor is for how long the server is not asked. It gives the next request the whole
 // time to come, and the next answer the whole time to be taken.
@@ -127,11 +129,27 @@ func (a *ownAnswer) read(head []byte) *http.Request {
 		return nil
 	}
 	h := r.Header
-	if r.ContentLength != 0 || r.Body != http.NoBody || r.Close || !r.ProtoAtLeast(1, 1) || r.Host == "" ||
+	if r.ContentLength != 0 || r.Body != http.NoBody || r.Close || rejects(r) ||
 		len(h["Transfer-Encoding"])+len(h["Upgrade"])+len(h["Expect"])+len(h["Trailer"]) > 0 {
 		return nil
 	}
 	return r
+}
+
+// rejects reports whether the server may reject a request that it could read: it looks at
+// the version, at Host, which is gone when a target names the host, and at the names of
+// fields. "Transfer-Encoding : chunked" is one for it, and another for a proxy before us.
+func rejects(r *http.Request) bool {
+	if r.Proto != "HTTP/1.1" || r.RequestURI[0] != '/' || r.Host == "" || strings.ContainsAny(r.Host, notInHost) ||
+		strings.ContainsFunc(r.Host, func(c rune) bool { return c > '~' }) {
+		return true
+	}
+	for name := range r.Header {
+		if strings.Contains(name, " ") {
+			return true
+		}
+	}
+	return false
 }
 
 // Header implements http.ResponseWriter.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -119,6 +121,10 @@ func TestNotAheadOfTheServer(t *testing.T) {
 		"old":             "GET / HTTP/1.0\r\nHost: x\r\n\r\n",
 		"last":            "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
 		"no host":         "GET / HTTP/1.1\r\n\r\n",
+		"space in a name": "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n",
+		"no name of host": "GET / HTTP/1.1\r\nHost: x/y\r\n\r\n",
+		"host in target":  "GET http://x/ HTTP/1.1\r\n\r\n",
+		"version":         "GET / HTTP/2.0\r\nHost: x\r\n\r\n",
 		"nonsense":        "GET / HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n",
 	} {
 		c, s := ahead(t, limit("0/s"), text, asks)
@@ -162,6 +168,21 @@ func TestWhenNotAheadOfTheServer(t *testing.T) {
 			t.Errorf("a client that is gone: %d, %v", n, err)
 		}
 	}
+}
+
+// A client that does not take its answer cannot keep the gateway from its end: until then
+// it would accept others, only to cut them off when the time is over.
+func TestStuckClientDoesNotHoldTheEnd(t *testing.T) {
+	c, _ := ahead(t, limit("0/s"))
+	synctest.Test(t, func(t *testing.T) {
+		c.gateway.answering.Add(1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		if err := c.gateway.Shutdown(ctx); err != nil || time.Since(began) > 2*aheadFor {
+			t.Errorf("it ends after %v: %v", time.Since(began), err)
+		}
+	})
 }
 
 // What passes goes to the server, together with what the rules have said.

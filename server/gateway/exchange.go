@@ -49,6 +49,8 @@ type exchange struct {
 
 	// Of the request's body, which another goroutine may still read when all is over.
 	received atomic.Int64            // bytes
+	paused   time.Duration           // when the last of it was read, since began
+	held     time.Duration           // for how long nobody read it: the client is not slow then
 	finished atomic.Bool             // it was read to its end
 	wrong    atomic.Pointer[problem] // why it will not be
 	duplex   bool                    // the answer may begin before that
@@ -77,8 +79,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := g.begin(w, r, g.options.Now())
 	x.gone, x.conn = gone, c
 	hasBody := r.ContentLength != 0
-	if hasBody {
-		x.deadline()
+	if hasBody && r.ProtoMajor == 1 { // of one that is refused, the server reads the rest
+		x.deadline(0)
 	}
 	defer x.end(hasBody)
 	g.rules.ServeHTTP(x, r)
@@ -177,7 +179,11 @@ func (x *exchange) Read(p []byte) (int, error) {
 	if x.wrong.Load() != nil {
 		return 0, errBodyWrong
 	}
+	now := time.Since(x.began)
+	x.held += now - x.paused
+	x.deadline(now)
 	n, err := x.body.Read(p)
+	x.paused = time.Since(x.began)
 	received := x.received.Add(int64(n))
 	var late net.Error
 	switch {
@@ -185,7 +191,6 @@ func (x *exchange) Read(p []byte) (int, error) {
 		x.wrong.Store(errTooLarge)
 		return 0, errBodyWrong
 	case err == nil:
-		x.deadline()
 		return n, nil
 	case err == io.EOF:
 		x.finished.Store(true)
@@ -204,14 +209,14 @@ func (x *exchange) Read(p []byte) (int, error) {
 func (x *exchange) Close() error { return nil }
 
 // deadline gives the body time for its next part: as much as all so far may take.
-func (x *exchange) deadline() {
+func (x *exchange) deadline(now time.Duration) {
 	c := &x.gateway.config
-	due := time.Duration(c.Timeouts.Body)
+	due := x.held + time.Duration(c.Timeouts.Body)
 	if c.Limits.MinRate > 0 {
 		due += time.Duration(float64(x.received.Load()) / float64(c.Limits.MinRate) * float64(time.Second))
 	}
 	// Who was quick for a long time may not be silent for just as long.
-	due = min(due, time.Since(x.began)+2*time.Duration(c.Timeouts.Body))
+	due = min(due, now+2*time.Duration(c.Timeouts.Body))
 	x.setReadDeadline(x.began.Add(due))
 }
 

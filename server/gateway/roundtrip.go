@@ -127,15 +127,17 @@ func (h *hearing) end() {
 }
 
 // early passes an answer on that comes before the answer, such as 103. A client of
-// HTTP/1.0 would take it for the answer.
+// HTTP/1.0 would take it for the answer. To one that waits for 100 our server may write
+// that at the same moment, in the goroutine that reads the body: it gets nothing else.
 func (x *exchange) early(w http.ResponseWriter, code int, header http.Header) {
-	if !x.request.ProtoAtLeast(1, 1) {
+	if r := x.request; !r.ProtoAtLeast(1, 1) || r.ProtoMajor == 1 && len(r.Header["Expect"]) > 0 {
 		return
 	}
 	removeHopByHop(header)
 	h := w.Header()
 	before := maps.Clone(h)
 	maps.Copy(h, header)
+	x.extend()
 	w.WriteHeader(code)
 	clear(h)
 	maps.Copy(h, before)

@@ -68,8 +68,11 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 }
 
 // settle waits for what is decided ahead of the server, to whom those connections are idle:
-// it would close them.
+// it would close them. Nobody waits for a client that does not take its answer: meanwhile
+// others would be accepted, who had no time left then.
 func (g *Gateway) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, aheadFor)
+	defer cancel()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for g.answering.Load() > 0 {

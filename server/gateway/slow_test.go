@@ -130,3 +130,46 @@ func TestSlowReaders(t *testing.T) {
 	eventually(t, "it has begun", func() bool { return g.count("sluice_gateway_upstream_in_flight") == 1 })
 	eventually(t, "it is cut", func() bool { return g.count("sluice_gateway_upstream_in_flight") == 0 })
 }
+
+// An answer before the answer may come later than the client has time to take a part of
+// one: that time begins when there is something to take.
+func TestLateEarlyAnswers(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(300 * time.Millisecond)
+		w.WriteHeader(http.StatusProcessing)
+		_, _ = io.WriteString(w, "ok")
+	}))
+	defer up.Close()
+	g := start(t, "gateway: {timeouts: {write: 200ms}, upstreams: [{name: app, servers: [\""+up.URL+"\"]}]}")
+	for _, head := range []string{"GET / HTTP/1.1\r\n", "POST / HTTP/1.1\r\nContent-Length: 0\r\n"} {
+		text := g.raw(head + "Host: x\r\nConnection: close\r\n\r\n")
+		if !strings.HasPrefix(text, "HTTP/1.1 102 Processing\r\n") || !strings.HasSuffix(text, "\r\n\r\nok") {
+			t.Errorf("%q: %q", head, text)
+		}
+	}
+}
+
+// A body that is there in time is not late because its request had to wait for us.
+func TestBodyOfOneThatWaits(t *testing.T) {
+	g := start(t, impatient(reader(t).URL)+"\nrules: [{name: all, limits: [3/s burst=1], wait: 5s}]\n")
+	for range 2 { // the second waits for a third of a second
+		k := g.keep()
+		_, _ = io.WriteString(k, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n")
+		time.Sleep(time.Millisecond) // else the server would have read it with the header
+		if res, body := k.ask("hello"); res.StatusCode != 200 || body != "5" {
+			t.Errorf("%s %s", res.Status, body)
+		}
+		_ = k.Close()
+	}
+	h2 := &http.Client{Transport: &http.Transport{Protocols: new(http.Protocols)}}
+	h2.Transport.(*http.Transport).Protocols.SetUnencryptedHTTP2(true)
+	defer h2.CloseIdleConnections()
+	res, err := h2.Post(g.url, "", strings.NewReader("hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != 200 || res.ProtoMajor != 2 {
+		t.Errorf("%s, %s", res.Status, res.Proto)
+	}
+}

@@ -88,9 +88,13 @@ func TestBothWaysAtTheSameTime(t *testing.T) {
 	_ = to.Close()
 }
 
-// A server that says no before it has seen the body is heard.
+// A server that says no before it has seen the body is heard. What it says before that
+// must not get between the lines of 100, which nothing guards.
 func TestExpectContinue(t *testing.T) {
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/early" {
+			w.WriteHeader(http.StatusEarlyHints)
+		}
 		if r.URL.Path == "/no" {
 			w.WriteHeader(http.StatusForbidden)
 			return
@@ -106,6 +110,10 @@ func TestExpectContinue(t *testing.T) {
 		if got := fmt.Sprintf("%d %s", res.StatusCode, text); got != want {
 			t.Errorf("%s: %s", path, got)
 		}
+	}
+	const early = "PUT /early HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+	if got := g.raw(early); !strings.HasPrefix(got, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n") {
+		t.Errorf("%q", got)
 	}
 }
 

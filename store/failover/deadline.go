@@ -24,7 +24,7 @@ type deadline struct {
 	given  time.Duration // how much time there was then: the caller's may be less
 	armed  context.Context
 	cancel context.CancelFunc
-	ended  error // why, once the decision has been made
+	ended  error // why, once the time is over or the decision has been made
 }
 
 // look begins the time, if it does not run yet; d.mu is held.
@@ -70,19 +70,19 @@ func (d *deadline) Err() error {
 	return d.err()
 }
 
-// err tells whether the time is over; d.mu is held.
+// err tells whether the time is over, and why: once it is, always the same; d.mu is
+// held.
 func (d *deadline) err() error {
 	switch {
-	case d.armed != nil:
-		return d.armed.Err()
 	case d.ended != nil:
-		return d.ended
+	case d.armed != nil:
+		d.ended = d.armed.Err()
 	case d.Context.Err() != nil:
-		return d.Context.Err()
+		d.ended = d.Context.Err()
 	case !d.callers() && time.Until(d.at) <= 0:
-		return context.DeadlineExceeded
+		d.ended = context.DeadlineExceeded
 	}
-	return nil
+	return d.ended
 }
 
 // callers tells whether the caller's own deadline comes first. Then its context says

@@ -68,7 +68,7 @@ func wantEnded(t *testing.T, d *deadline) {
 	t.Helper()
 	first := d.Err()
 	<-d.Done()
-	if first == nil || d.Err() == nil || (first == context.Canceled) != (d.Err() == context.Canceled) {
+	if first == nil || d.Err() != first {
 		t.Errorf("after the end: %v, then %v", first, d.Err())
 	}
 }
@@ -101,4 +101,31 @@ func TestDeadlineCancelled(t *testing.T) {
 		}
 		wantEnded(t, d)
 	}
+}
+
+// TestDeadlineErrStays: the reason for the end is the first, whatever comes after it.
+func TestDeadlineErrStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		d := &deadline{Context: ctx, clock: clock.System(), after: time.Millisecond}
+		d.Deadline()
+		time.Sleep(time.Millisecond)
+		first := d.Err()
+		cancel()
+		if got := d.Err(); first != context.DeadlineExceeded || got != first || d.end() != late {
+			t.Errorf("%v, then %v", first, got)
+		}
+		wantEnded(t, d)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		d := &deadline{Context: t.Context(), clock: clock.System(), after: time.Millisecond}
+		d.Deadline()
+		d.end()
+		first := d.Err()
+		time.Sleep(time.Millisecond)
+		<-d.Done()
+		if got := d.Err(); first != context.Canceled || got != first {
+			t.Errorf("made in time: %v, then %v", first, got)
+		}
+	})
 }

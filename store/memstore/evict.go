@@ -205,9 +205,9 @@ func (s *Store) mayGrow(t *table, n int64) bool {
 func (t *table) claims() int64 { return max(t.bytes.Load(), shards*pageBytes) }
 
 // roomBeside reports whether there is room for n more bytes beside the tables: of
-// states that grow, and of reservations.
+// states that grow, of reservations, and of permits.
 func (s *Store) roomBeside(n int64) bool {
-	return s.within(s.besides()+n, max(s.maxBytes-s.table.bytes.Load()-s.wide.bytes.Load(), s.maxBytes/32))
+	return s.within(s.besides()+n, max(s.maxBytes-s.table.claims()-s.wide.claims(), s.maxBytes/32))
 }
 
 // besides returns the bytes of what stands beside the tables, free rests included.

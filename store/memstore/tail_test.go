@@ -141,3 +141,41 @@ func TestEachTableHasItsShare(t *testing.T) {
 		w.checkFigures()
 	}
 }
+
+// TestTablesBeginWithinTheCap: what stands beside the tables leaves room for the first
+// pages of both, which nobody denies them, even if it is there before them.
+func TestTablesBeginWithinTheCap(t *testing.T) {
+	const most = 1 << 20
+	word, window, log := perHour(t, 10), tailed(t, 10)[0], logOf(t, 40)
+	flight := compile(t, algo.Spec{Kind: algo.Concurrency, Count: 10})
+	for _, c := range []struct {
+		name  string
+		many  int
+		first func(w *world, key string)
+	}{
+		{"permits", 6600, func(w *world, key string) {
+			_ = w.Take(t.Context(), store.Acquire, []store.Check{{Key: key, Spec: flight, Cost: 1, ID: "me", Hold: hour}})
+		}},
+		{"long logs", 1500, func(w *world, key string) {
+			for range 40 {
+				w.spend(key, log, 1)
+			}
+		}},
+	} {
+		w := newWorld(t, MaxBytes(most))
+		for i := range c.many {
+			c.first(w, fmt.Sprint("first ", i))
+		}
+		if got := w.Stats().Bytes; got < most*3/4 {
+			t.Fatalf("%s: %d bytes, far from the cap", c.name, got)
+		}
+		for _, then := range []*algo.Spec{word, window} {
+			for i := range 1000 {
+				w.one(fmt.Sprint("then ", i), then, 1, 0)
+			}
+			if got := w.Stats().Bytes; got > most {
+				t.Errorf("%s, then kind %d: %d bytes, the cap is %d", c.name, then.Kind, got, most)
+			}
+		}
+	}
+}

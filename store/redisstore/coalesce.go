@@ -34,7 +34,7 @@ const (
 	aloneAll  = 256              // over all slots: clients have queues too, in which a context does not count
 	fewCalls  = 4                // so many calls of riders are on the way
 	slowCall  = 50_000           // µs after which a call does not keep others from going
-	slowTurn  = 20_000           // µs, likewise where there is one at a time
+	slowTurn  = 5_000            // µs, likewise where there is one at a time: others wait so long besides their own call
 	mostCalls = 64               // however slow they are
 	mostRide  = 32               // decisions in one call
 	mostWait  = 16_384           // decisions in a queue

@@ -44,16 +44,20 @@ func (c *coalescer) callWatched(q *queue, ride []*rider) {
 	hangs.Stop()
 }
 
-// call makes one call for the riders that need it, and tells all of them.
+// call makes one call for the riders that need it, and tells them.
 func (c *coalescer) call(ride []*rider) {
 	sent := c.clock.Now()
-	decisions, timeout := c.board(ride, sent)
-	var err error
-	if len(decisions) > 0 {
-		ctx, cancel := context.WithTimeout(context.Background(), timeout)
-		err = c.wire.decide(ctx, decisions)
-		cancel()
+	aboard, timeout := c.board(ride, sent)
+	if len(aboard) == 0 {
+		return
 	}
+	decisions := make([]*decision, len(aboard))
+	for i, r := range aboard {
+		decisions[i] = &r.decision
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	err := c.wire.decide(ctx, decisions)
+	cancel()
 	for _, d := range decisions {
 		switch {
 		case err != nil:
@@ -62,15 +66,15 @@ func (c *coalescer) call(ride []*rider) {
 			c.denials.note(sent, sent, d.op, d.checks, nil)
 		}
 	}
-	for _, r := range ride {
+	for _, r := range aboard {
 		r.done <- struct{}{}
 	}
 }
 
-// board picks the riders whose callers are still there and who are not known to be
-// denied at this instant, and tells how long they have.
-func (c *coalescer) board(ride []*rider, now int64) (decisions []*decision, timeout time.Duration) {
-	decisions = make([]*decision, 0, len(ride))
+// board picks the riders whose callers are still there, and tells how long they have.
+// Who is known to be denied at this instant is told so, and not kept by the others.
+func (c *coalescer) board(ride []*rider, now int64) (aboard []*rider, timeout time.Duration) {
+	aboard = ride[:0]
 	deadline, limited := time.Time{}, true
 	for _, r := range ride {
 		if r.left.Load() {
@@ -78,16 +82,17 @@ func (c *coalescer) board(ride []*rider, now int64) (decisions []*decision, time
 		}
 		if c.denials != nil && c.denials.look(now, r.op, r.checks) == denied {
 			r.known = true
+			r.done <- struct{}{}
 			continue
 		}
-		decisions = append(decisions, &r.decision)
+		aboard = append(aboard, r)
 		limited = limited && !r.deadline.IsZero()
 		if r.deadline.After(deadline) {
 			deadline = r.deadline
 		}
 	}
 	if !limited {
-		return decisions, longTime
+		return aboard, longTime
 	}
-	return decisions, min(longTime, time.Until(deadline))
+	return aboard, min(longTime, time.Until(deadline))
 }

@@ -80,9 +80,40 @@ func openBucket(t *testing.T, delay time.Duration) (*Store, *bucketRedis) {
 }
 
 func askBucket(ctx context.Context, s *Store, redis *bucketRedis) (algo.Verdict, error) {
-	checks := []store.Check{{Key: "hot", Spec: redis.spec, Cost: 1}}
+	return askKey(ctx, s, redis, "hot")
+}
+
+func askKey(ctx context.Context, s *Store, redis *bucketRedis, key string) (algo.Verdict, error) {
+	checks := []store.Check{{Key: key, Spec: redis.spec, Cost: 1}}
 	err := s.Take(ctx, store.Spend, checks)
 	return checks[0].Verdict, err
+}
+
+// comeBack lets 64 callers ask for a second, each again when it was told to, and
+// returns how many were admitted.
+func comeBack(t *testing.T, s *Store, redis *bucketRedis) int64 {
+	begin := time.Now()
+	var admitted atomic.Int64
+	var all sync.WaitGroup
+	for range 64 {
+		all.Go(func() {
+			for time.Since(begin) < time.Second {
+				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+				v, err := askBucket(ctx, s, redis)
+				cancel()
+				if err != nil {
+					t.Error(err)
+				}
+				if v.Allowed {
+					admitted.Add(1)
+				}
+				time.Sleep(time.Duration(redis.spec.RetryAfter(v)) * time.Microsecond)
+			}
+		})
+	}
+	all.Wait()
+	time.Sleep(time.Second) // what had been sent when somebody left comes to its end
+	return admitted.Load()
 }
 
 // TestDeniedAskInTurn: callers that come back when they were told to cost the server
@@ -90,30 +121,25 @@ func askBucket(ctx context.Context, s *Store, redis *bucketRedis) (algo.Verdict,
 func TestDeniedAskInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, redis := openBucket(t, time.Millisecond)
-		begin, before := time.Now(), redis.calls.Load()
-		var admitted atomic.Int64
-		var all sync.WaitGroup
-		for range 64 {
-			all.Go(func() {
-				for time.Since(begin) < time.Second {
-					v, err := askBucket(t.Context(), s, redis)
-					if err != nil {
-						t.Error(err)
-					}
-					if v.Allowed {
-						admitted.Add(1)
-					}
-					time.Sleep(time.Duration(redis.spec.RetryAfter(v)) * time.Microsecond)
-				}
-			})
-		}
-		all.Wait()
-		got, calls := admitted.Load(), redis.calls.Load()-before
-		if got < 99 || got > 101 || calls > got+5 {
+		before := redis.calls.Load()
+		got := comeBack(t, s, redis)
+		if calls := redis.calls.Load() - before; got < 99 || got > 101 || calls > got+5 {
 			t.Errorf("%d were admitted in %d calls, want 100 in about as many", got, calls)
 		}
 		if hits := s.Stats().DenialHits; hits < 62*got {
 			t.Errorf("%d were denied from memory", hits)
+		}
+	})
+}
+
+// TestTurnsToAFarServer: the wait for a turn leaves time for a call that takes most of
+// what there is.
+func TestTurnsToAFarServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, redis := openBucket(t, time.Millisecond)
+		redis.delay = 40 * time.Millisecond
+		if got := comeBack(t, s, redis); got < 99 || got > 105 {
+			t.Errorf("%d were admitted, want about 100", got)
 		}
 	})
 }
@@ -152,16 +178,16 @@ func TestTurnsMayBeLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, redis := openBucket(t, time.Millisecond)
 		time.Sleep(10 * time.Millisecond)
-		redis.delay = 15 * time.Millisecond
+		redis.delay = 4 * time.Millisecond
 		var all sync.WaitGroup
 		all.Go(func() { _, _ = askBucket(t.Context(), s, redis) })
 		synctest.Wait()
 		all.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
 			defer cancel()
 			begin := time.Now()
 			_, err := askBucket(ctx, s, redis)
-			if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took != 5*time.Millisecond {
+			if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took != 2*time.Millisecond {
 				t.Errorf("left after %v: %v", took, err)
 			}
 		})
@@ -187,6 +213,41 @@ func TestTurnsEndWithTheDenials(t *testing.T) {
 				}
 			})
 		}
+		all.Wait()
+	})
+}
+
+// TestKnownLeaveTheTurn: who turns out to be denied while others wait for their turn is
+// told so, and does not wait for a call about another key, which may hang.
+func TestKnownLeaveTheTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, redis := openBucket(t, time.Millisecond)
+		if v, err := askKey(t.Context(), s, redis, "other"); err != nil || v.Allowed { // of the same bucket
+			t.Fatalf("%+v, %v", v, err)
+		}
+		time.Sleep(11 * time.Millisecond) // one token
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		var all sync.WaitGroup
+		all.Go(func() {
+			if v, err := askBucket(ctx, s, redis); err != nil || !v.Allowed {
+				t.Errorf("the first: %+v, %v", v, err)
+			}
+		})
+		synctest.Wait()
+		begin := time.Now()
+		all.Go(func() {
+			v, err := askBucket(ctx, s, redis)
+			if took := time.Since(begin); err != nil || v.Allowed || took != time.Millisecond {
+				t.Errorf("the second: %+v, %v after %v", v, err, took)
+			}
+		})
+		redis.hang.Store(1)
+		all.Go(func() {
+			if _, err := askKey(ctx, s, redis, "other"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the call that hangs: %v", err)
+			}
+		})
 		all.Wait()
 	})
 }
