@@ -102,7 +102,7 @@ func (l *Log) spillWindow(to *spill) {
 
 // openSpills begins to read temporary files, as files of the log.
 func (l *Log) openSpills(spills []*spill) {
-	l.hungry = nil
+	l.hungry, l.window.among = nil, 0 // what was written told nobody its place
 	for i, s := range spills {
 		f := &file{source: &Source{Name: "temporary file"}, number: i, spilled: true, blocks: make(chan *block, 1)}
 		l.files = append(l.files, f)

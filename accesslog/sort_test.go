@@ -68,9 +68,12 @@ func TestSort(t *testing.T) {
 // TestSortIsWindow: whatever a log tells of requests comes out of temporary files as it
 // comes out of a window that holds all of it: fields, places in a second, counts.
 func TestSortIsWindow(t *testing.T) {
-	for _, name := range []string{"combined", "mixed"} {
+	for _, name := range []string{"combined", "mixed", "one second"} {
 		text := plainLog(t, "semicomplete-2015")
-		if name == "mixed" {
+		switch name {
+		case "one second":
+			text = strings.Repeat(line(1, "/"), 6)
+		case "mixed":
 			text = ""
 			for _, c := range lineTests {
 				if strings.HasPrefix(c.line, "{") {

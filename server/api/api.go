@@ -63,9 +63,11 @@ const (
 // MaxBatch is how many requests one check may hold.
 const MaxBatch = 1000
 
-// maxCompiling is how many rule files are worked on at the same time: that takes far
-// more time and memory than a decision, and decisions must go on.
-const maxCompiling = 2
+// What is done at the same time.
+const (
+	maxCompiling = 2 // rule files that are worked on
+	maxSending   = 2 // records that are sent; however slowly they are read, rules can be changed
+)
 
 // handler serves all endpoints.
 type handler struct {
@@ -77,13 +79,14 @@ type handler struct {
 	exchanges sync.Pool                                 // of *exchange
 	bodies    bodies
 	streams   atomic.Int64
-	compiling chan struct{} // holds one for each rule file that is worked on
+	compiling few
+	sending   few
 }
 
 // New returns what answers /v1 and its neighbours from b. Give it to a server with
 // time limits: see NewServer.
 func New(b Backend, o Options) http.Handler {
-	h := &handler{backend: b, options: o.filled(), origin: http.NewCrossOriginProtection(), compiling: make(chan struct{}, maxCompiling)}
+	h := &handler{backend: b, options: o.filled(), origin: http.NewCrossOriginProtection(), compiling: make(few, maxCompiling), sending: make(few, maxSending)}
 	h.tell = sync.OnceValue(func() func(http.Header, engine.Decision) { return httplimit.Teller(b.Engine(), rule.HeadersDraft10) })
 	h.bodies.limit = max(bodyMemory, 2*h.options.MaxBody)
 	h.exchanges.New = func() any { return new(exchange) }

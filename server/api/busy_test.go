@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -58,6 +59,45 @@ func TestBusy(t *testing.T) {
 			if w := validate(); w.Code != http.StatusOK {
 				t.Errorf("status %d after they were done", w.Code)
 			}
+		}
+	})
+}
+
+// slowRecord is a backend whose records take long to be sent.
+type slowRecord struct {
+	*fake
+	finish chan struct{}
+}
+
+func (s slowRecord) Record(string) (iter.Seq[Recorded], error) {
+	return func(func(Recorded) bool) { <-s.finish }, nil
+}
+
+// TestRecordsHoldUpNoRules: few records are sent at the same time, and whoever reads them
+// slowly keeps nobody from bringing other rules into force.
+func TestRecordsHoldUpNoRules(t *testing.T) {
+	f := newFake(t, sample, nil)
+	synctest.Test(t, func(t *testing.T) {
+		b := slowRecord{f, make(chan struct{})}
+		h := New(b, Options{})
+		record := func() *httptest.ResponseRecorder { return ask(h, "GET", "/v1/rules/login/record", "") }
+		answers := make(chan int, 2)
+		for range 2 {
+			go func() { answers <- record().Code }()
+		}
+		synctest.Wait()
+		wantProblem(t, record(), http.StatusServiceUnavailable, "busy", "try again")
+		if w := ask(h, "POST", "/v1/reload", ""); w.Code != http.StatusOK {
+			t.Errorf("reload: status %d", w.Code)
+		}
+		close(b.finish)
+		for range 2 {
+			if code := <-answers; code != http.StatusOK {
+				t.Errorf("status %d", code)
+			}
+		}
+		if w := record(); w.Code != http.StatusOK {
+			t.Errorf("status %d after they were done", w.Code)
 		}
 	})
 }

@@ -49,14 +49,14 @@ func (h *handler) preview(w http.ResponseWriter, r *http.Request) {
 		}
 		limits = append(limits, limit)
 	}
-	if p == nil && !h.beginCompiling() {
-		p = busy()
+	if p == nil && !h.compiling.begin() {
+		p = busy(filesBusy)
 	}
 	if p != nil {
 		fail(w, p)
 		return
 	}
-	defer h.endCompiling()
+	defer h.compiling.end()
 	ctx, cancel := context.WithTimeout(r.Context(), previewTime)
 	defer cancel()
 	reply, err := h.backend.Preview(ctx, name, limits)

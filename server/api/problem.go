@@ -71,8 +71,14 @@ func unknownHost(r *http.Request) *Problem {
 		"use localhost or the server's IP address, or set tokens")
 }
 
-func busy() *Problem {
-	return problem(http.StatusServiceUnavailable, "busy", "other rule files are being worked on", "try again in a second")
+// Why something else is busy.
+const (
+	filesBusy   = "other rule files are being worked on"
+	recordsBusy = "other records are being sent"
+)
+
+func busy(why string) *Problem {
+	return problem(http.StatusServiceUnavailable, "busy", why, "try again in a second")
 }
 
 func internal() *Problem {

@@ -21,14 +21,14 @@ type Recorded struct {
 func (h *handler) record(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, namedRules), recordOf)
 	_, p := queryOf(r)
-	if p == nil && !h.beginCompiling() {
-		p = busy()
+	if p == nil && !h.sending.begin() {
+		p = busy(recordsBusy)
 	}
 	if p != nil {
 		fail(w, p)
 		return
 	}
-	defer h.endCompiling()
+	defer h.sending.end()
 	requests, err := h.backend.Record(name)
 	if err != nil {
 		fail(w, unremembered(name, err))

@@ -67,11 +67,11 @@ func (h *handler) validate(w http.ResponseWriter, r *http.Request) {
 		fail(w, p)
 		return
 	}
-	if !h.beginCompiling() {
-		fail(w, busy())
+	if !h.compiling.begin() {
+		fail(w, busy(filesBusy))
 		return
 	}
-	defer h.endCompiling()
+	defer h.compiling.end()
 	ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
 	defer cancel()
 	err := h.backend.Validate(ctx, x.body)
@@ -83,18 +83,22 @@ func (h *handler) validate(w http.ResponseWriter, r *http.Request) {
 	answer(w, Validation{Valid: !bad, Problems: found})
 }
 
-// beginCompiling reports whether a rule file may be worked on now. Nobody waits for it,
-// since who waits holds memory too.
-func (h *handler) beginCompiling() bool {
+// few are places for what takes far more time and memory than a decision: decisions must
+// go on.
+type few chan struct{}
+
+// begin takes a place, if there is one. Nobody waits for it, since who waits holds memory
+// too.
+func (f few) begin() bool {
 	select {
-	case h.compiling <- struct{}{}:
+	case f <- struct{}{}:
 		return true
 	default:
 		return false
 	}
 }
 
-func (h *handler) endCompiling() { <-h.compiling }
+func (f few) end() { <-f }
 
 // problemsOf lists what an error says about rules. It is bad if not all are warnings.
 func problemsOf(err error) (found []RuleProblem, bad bool) {
@@ -142,11 +146,11 @@ func (h *handler) change(w http.ResponseWriter, r *http.Request, f func(ctx cont
 		fail(w, p)
 		return
 	}
-	if !h.beginCompiling() {
-		fail(w, busy())
+	if !h.compiling.begin() {
+		fail(w, busy(filesBusy))
 		return
 	}
-	defer h.endCompiling()
+	defer h.compiling.end()
 	ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
 	defer cancel()
 	change, err := f(ctx, sourceOf(r))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"strings"
 	"time"
@@ -113,11 +114,7 @@ func (f *recommendFlags) run(c *cobra.Command, args []string, t Terminal) error 
 // recommend makes the report for a log, or for the record of a rule.
 func (f *recommendFlags) recommend(c *cobra.Command, args []string, t Terminal, opts recommend.Options) (*recommend.Report, error) {
 	if f.rule == "" {
-		log, err := f.log.open(args, t.In)
-		if err != nil {
-			return nil, err
-		}
-		return f.fit(c, log, f.ruleOfFlags(), opts)
+		return f.ofLogs(c, args, t, opts)
 	}
 	of, log, body, err := f.openRecord(c.Context())
 	if err != nil {
@@ -131,6 +128,22 @@ func (f *recommendFlags) recommend(c *cobra.Command, args []string, t Terminal, 
 	return report, err
 }
 
+// ofLogs makes the report for logs, which are read a second time if only all of them can
+// be put into order.
+func (f *recommendFlags) ofLogs(c *cobra.Command, args []string, t Terminal, opts recommend.Options) (*recommend.Report, error) {
+	f.log.strict = true
+	for {
+		log, err := f.log.open(args, t.In)
+		if err != nil {
+			return nil, err
+		}
+		report, err := f.fit(c, log, f.ruleOfFlags(), opts)
+		if !f.log.again(c, log) {
+			return report, err
+		}
+	}
+}
+
 // fit reads all of a log, and finds limits for it.
 func (f *recommendFlags) fit(c *cobra.Command, log *accesslog.Log, r rule.Rule, opts recommend.Options) (*recommend.Report, error) {
 	spread, err := replay.ParseSpread(f.spread)
@@ -138,15 +151,17 @@ func (f *recommendFlags) fit(c *cobra.Command, log *accesslog.Log, r rule.Rule, 
 		return nil, usage(err)
 	}
 	stop := showProgress(c.ErrOrStderr(), log)
-	traffic, err := recommend.Collect(r, replay.Retime(log.Entries(c.Context()), spread, f.seed, nil))
+	traffic, err := recommend.Collect(r, replay.Retime(until(c.Context(), log), spread, f.seed, nil))
 	stop()
 	switch {
 	case err != nil:
 		return nil, usage(err)
-	case errors.Is(log.Err(), context.Canceled):
+	case c.Context().Err() != nil:
 		return nil, errors.New("interrupted while reading: a part of a log is no basis for a limit; nothing is recommended or written")
 	case log.Err() != nil:
 		return nil, log.Err()
+	case log.Lines().Late > 0: // of a pipe, which cannot be read again
+		return nil, fmt.Errorf("%s lines came later than the window that is sorted, and the log cannot be read again: --sort puts it in order", count(log.Lines().Late))
 	}
 	report, err := recommend.Run(c.Context(), traffic, opts)
 	if errors.Is(err, context.Canceled) {
@@ -162,6 +177,18 @@ func (f *recommendFlags) fit(c *cobra.Command, log *accesslog.Log, r rule.Rule, 
 	counted.Counted(log.Lines())
 	report.Lines = counted.Lines
 	return report, nil
+}
+
+// until gives out a log until ctx ends: what was read before that is of no use, and a log
+// that is sorted may hold much of it.
+func until(ctx context.Context, log *accesslog.Log) iter.Seq[*accesslog.Entry] {
+	return func(yield func(*accesslog.Entry) bool) {
+		for e := range log.Entries(ctx) {
+			if ctx.Err() != nil || !yield(e) {
+				return
+			}
+		}
+	}
 }
 
 func (f *recommendFlags) print(w io.Writer, r *recommend.Report) error {

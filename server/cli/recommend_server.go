@@ -18,7 +18,7 @@ import (
 
 // ofLogs are the flags that a record needs no answer to: the rule says for whom it is, and
 // the server how it writes.
-var ofLogs = []string{"key", "name", "path", "method", "allow", "format", "field", "zone", "window", "spread"}
+var ofLogs = []string{"key", "name", "path", "method", "allow", "format", "field", "zone", "window", "sort", "spread"}
 
 // recorded is the key of a record's lines.
 const recorded = "attribute:key"

@@ -10,8 +10,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sluice-limiter/sluice/recommend"
 )
@@ -47,6 +49,40 @@ func TestRecommendWrites(t *testing.T) {
 	}
 	if _, complaint, code := command(t.Context(), nil, args...); code != 2 || !strings.Contains(complaint, "there already") {
 		t.Error(code, complaint)
+	}
+}
+
+// TestRecommendSort: a log whose last request comes first gives the limit of one in order,
+// though the window does not hold it; a pipe only with --sort, and never a wrong one.
+func TestRecommendSort(t *testing.T) {
+	lines := make([]string, 9000) // of more blocks than the window holds
+	for i := range lines {
+		at := time.Date(2016, 2, 20, 0, 0, 30*i, 0, time.UTC)
+		lines[i] = fmt.Sprintf("10.0.%d.%d - - [%s] \"GET /%0100d HTTP/1.1\" 200 1 \"-\" \"x\"\n", i%1500/250, i%250, at.Format("02/Jan/2006:15:04:05 -0700"), i)
+	}
+	ordered := strings.Join(lines, "")
+	slices.Reverse(lines)
+	backwards := strings.Join(lines, "")
+	name := filepath.Join(t.TempDir(), "backwards.log")
+	if err := os.WriteFile(name, []byte(backwards), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(log string, args ...string) (out, complaint string, code int) {
+		args = append([]string{"recommend", "--json", "--window", "1000", "--algorithm", "sliding_log"}, args...)
+		return command(t.Context(), strings.NewReader(log), args...)
+	}
+	want, complaint, code := ask(ordered, "-")
+	if code != 0 {
+		t.Fatal(complaint)
+	}
+	if got, complaint, _ := ask("", name); got != want || !strings.Contains(complaint, "further out of order than 1000 lines") {
+		t.Error(got, complaint)
+	}
+	if got, complaint, _ := ask(backwards, "-", "--sort"); got != want {
+		t.Error(got, complaint)
+	}
+	if got, complaint, code := ask(backwards, "-"); got != "" || code != 1 || !strings.Contains(complaint, "--sort puts it in order") {
+		t.Error(got, complaint, code)
 	}
 }
 

@@ -109,11 +109,9 @@ func (f *replayFlags) inOrder(c *cobra.Command, set *rule.Set, names []string, t
 		return nil, nil, err
 	}
 	report, err := f.replay(c, set, log, o)
-	if err != nil || !errors.Is(log.Err(), accesslog.ErrLate) {
+	if err != nil || !f.log.again(c, log) {
 		return log, report, err
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "the log is further out of order than %s lines: all of it is sorted through temporary files first\n", count(int64(f.log.window)))
-	f.log.sort = true
 	if log, err = f.log.open(names, t.In); err != nil {
 		return nil, nil, err
 	}

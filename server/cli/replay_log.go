@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -54,6 +55,17 @@ func (f *logFlags) open(names []string, in io.Reader) (*accesslog.Log, error) {
 	once := func(s accesslog.Source) bool { return !s.Again }
 	o.Strict = f.strict && !f.sort && !slices.ContainsFunc(sources, once)
 	return accesslog.New(sources, o), nil
+}
+
+// again reports whether a log that was read has to be opened once more: it is further out
+// of order than the window, and is sorted as a whole then.
+func (f *logFlags) again(c *cobra.Command, log *accesslog.Log) bool {
+	if !errors.Is(log.Err(), accesslog.ErrLate) {
+		return false
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "the log is further out of order than %s lines: all of it is sorted through temporary files first\n", count(int64(f.window)))
+	f.sort = true
+	return true
 }
 
 func logSources(names []string, in io.Reader) ([]accesslog.Source, error) {

@@ -3,27 +3,56 @@ package rls
 import (
 	"context"
 	"net"
+	"slices"
 	"strings"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
-	"google.golang.org/grpc/tap"
 )
 
-// healthService answers without a token.
-const healthService = "/grpc.health.v1.Health/"
+// entrance registers services whose calls have to be let in. It changes their methods
+// themselves: an interceptor would allocate for each call, and what gRPC refuses before
+// (by a tap handle) leaves a timer behind, for as long as the client says that it waits.
+type entrance struct {
+	*grpc.Server
+	options *ServerOptions
+}
 
-// enter lets calls in, before anything is done for them. It runs where a connection is
-// read, so that an interceptor and what that allocates per call is not needed. Health
-// may be asked by everybody, and makes nobody known.
-func (o *ServerOptions) enter(ctx context.Context, info *tap.Info) (context.Context, error) {
-	if strings.HasPrefix(info.FullMethodName, healthService) {
-		return ctx, nil
+// RegisterService implements [grpc.ServiceRegistrar].
+func (e entrance) RegisterService(d *grpc.ServiceDesc, service any) {
+	guarded := *d
+	guarded.Methods, guarded.Streams = slices.Clone(d.Methods), slices.Clone(d.Streams)
+	for i := range guarded.Methods {
+		m := &guarded.Methods[i]
+		handle := m.Handler
+		m.Handler = func(service any, ctx context.Context, decode func(any) error, between grpc.UnaryServerInterceptor) (any, error) {
+			if err := e.options.enter(ctx); err != nil {
+				return nil, err
+			}
+			return handle(service, ctx, decode, between)
+		}
 	}
-	if o.Tokens != nil && o.Tokens.Needed() && !o.shown(info.Header["authorization"]) {
-		return nil, status.Error(codes.Unauthenticated, "a token is needed: send the metadata authorization: Bearer TOKEN")
+	for i := range guarded.Streams {
+		s := &guarded.Streams[i]
+		handle := s.Handler
+		s.Handler = func(service any, stream grpc.ServerStream) error {
+			if err := e.options.enter(stream.Context()); err != nil {
+				return err
+			}
+			return handle(service, stream)
+		}
+	}
+	e.Server.RegisterService(&guarded, service)
+}
+
+// enter lets a call in, before its message is decoded.
+func (o *ServerOptions) enter(ctx context.Context) error {
+	if o.Tokens != nil && o.Tokens.Needed() && !o.shown(metadata.ValueFromIncomingContext(ctx, "authorization")) {
+		return status.Error(codes.Unauthenticated, "a token is needed: send the metadata authorization: Bearer TOKEN")
 	}
 	if o.Known != nil {
 		if p, ok := peer.FromContext(ctx); ok {
@@ -32,7 +61,7 @@ func (o *ServerOptions) enter(ctx context.Context, info *tap.Info) (context.Cont
 			}
 		}
 	}
-	return ctx, nil
+	return nil
 }
 
 // shown reports whether the lines of the metadata are one good token: Bearer TOKEN.

@@ -50,6 +50,14 @@ func TestLateCostsAreTold(t *testing.T) {
 	w.want(w.ask(hits(0, override(50, 3, 0, d("user=eve"))), hits(0, d("user=eve"))), false, 0, 0)
 }
 
+// TestLateCostsTwice: a limit of the request itself that stands in a call twice is used up
+// all the same.
+func TestLateCostsTwice(t *testing.T) {
+	w := newWorld(t, basic, rls.Options{LateCosts: true})
+	w.want(w.ask(hits(500, override(50, 3, 0, d("user=eve"))), hits(500, override(50, 3, 0, d("user=eve")))), false, 0, 0)
+	w.want(w.ask(hits(0, override(50, 3, 0, d("user=eve")))), false, 0)
+}
+
 func TestLateCostsOfOwnRules(t *testing.T) {
 	w := newWorld(t, "", rls.Options{LateCosts: true}, rule.Rule{
 		Name: "tokens", Key: []string{"attribute:user"},

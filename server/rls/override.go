@@ -22,7 +22,6 @@ import (
 type overrides struct {
 	open func() (store.Store, error)
 	now  func() time.Time
-	zone string
 
 	mu    sync.RWMutex // guards all below
 	store store.Store  // does not change once it is there
@@ -102,14 +101,16 @@ func (c *call) findOverride(it *item, o *ratelimitv3.RateLimitDescriptor_RateLim
 	return err
 }
 
+const overridePrefix = "%override"
+
 // overrideKey tells domains and entries apart, whatever is in them: the length of each
-// stands before it. No key of a rule looks like it.
+// stands before it. No key of a rule looks like it: names of rules have no percent sign.
 func overrideKey(domain string, entries []envoy.Entry) string {
 	size := len(domain) + 32
 	for _, e := range entries {
 		size += len(e.Key) + len(e.Value) + 16
 	}
-	b := append(make([]byte, 0, size), "override"...)
+	b := append(make([]byte, 0, size), overridePrefix...)
 	add := func(text string) {
 		b = append(b, '|')
 		b = strconv.AppendInt(b, int64(len(text)), 10)
@@ -123,7 +124,7 @@ func overrideKey(domain string, entries []envoy.Entry) string {
 	}
 	if len(b) > store.MaxKey {
 		sum := sha256.Sum256(b)
-		return "override|" + hex.EncodeToString(sum[:])
+		return overridePrefix + "|" + hex.EncodeToString(sum[:])
 	}
 	return string(b)
 }

@@ -11,7 +11,8 @@ import (
 
 // takeOverrides asks the store about limits of the request itself, all of them in one
 // step, and tells what it said of each. cost says what of an item; below 0 it is left out.
-func (c *call) takeOverrides(ctx context.Context, op store.Op, cost func(*item) int64, tell func(*item, *sluice.Decision)) error {
+// One that refuses keeps nothing from the others if they are taken apart.
+func (c *call) takeOverrides(ctx context.Context, op store.Op, apart bool, cost func(*item) int64, tell func(*item, *sluice.Decision)) error {
 	c.checks, c.asked = c.checks[:0], c.asked[:0]
 	for i := range c.items {
 		it := &c.items[i]
@@ -19,7 +20,7 @@ func (c *call) takeOverrides(ctx context.Context, op store.Op, cost func(*item) 
 			continue
 		}
 		if n := cost(it); n >= 0 {
-			c.checks = append(c.checks, store.Check{Key: it.key, Spec: it.override.Specs()[0], Cost: n})
+			c.checks = append(c.checks, store.Check{Key: it.key, Spec: it.override.Specs()[0], Cost: n, Shadow: apart})
 			c.asked = append(c.asked, i)
 		}
 	}
@@ -51,7 +52,7 @@ func only(fits func(*item) bool) func(*item) int64 {
 // spendOverrides takes from the limits of the request itself, of all or of none.
 func (c *call) spendOverrides(ctx context.Context) (allowed bool, err error) {
 	allowed = true
-	err = c.takeOverrides(ctx, store.Spend, only((*item).spends), func(it *item, d *sluice.Decision) {
+	err = c.takeOverrides(ctx, store.Spend, false, only((*item).spends), func(it *item, d *sluice.Decision) {
 		it.tell(d, "")
 		it.taken, allowed = true, allowed && d.Allowed
 	})
@@ -79,7 +80,7 @@ func (c *call) undoOverrides(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	// If it fails, it stays spent.
-	_ = c.takeOverrides(ctx, store.Refund, only(func(it *item) bool { return it.taken }), func(*item, *sluice.Decision) {})
+	_ = c.takeOverrides(ctx, store.Refund, false, only(func(it *item) bool { return it.taken }), func(*item, *sluice.Decision) {})
 	for i := range c.items {
 		if it := &c.items[i]; it.taken {
 			it.taken, it.told = false, false // there is more now
@@ -90,7 +91,7 @@ func (c *call) undoOverrides(ctx context.Context) {
 // peekOverrides finds out about limits of the request itself, those that fit.
 func (c *call) peekOverrides(ctx context.Context, fits func(*item) bool) error {
 	look := func(it *item) int64 { return min(0, only(fits)(it)) }
-	return c.takeOverrides(ctx, store.Spend, look, func(it *item, d *sluice.Decision) {
+	return c.takeOverrides(ctx, store.Spend, false, look, func(it *item, d *sluice.Decision) {
 		if it.tell(d, ""); !it.refund {
 			it.over = d.Remaining() < max(1, it.cost)
 		}
@@ -98,11 +99,12 @@ func (c *call) peekOverrides(ctx context.Context, fits func(*item) bool) error {
 }
 
 // drainOverrides takes what is left of the limits of the request itself, up to the cost.
+// They are taken apart: others may use one up meanwhile, or it stands in the call twice.
 func (c *call) drainOverrides(ctx context.Context) error {
 	if err := c.peekOverrides(ctx, func(it *item) bool { return !it.told }); err != nil {
 		return err
 	}
-	return c.takeOverrides(ctx, store.Spend, func(it *item) int64 {
+	return c.takeOverrides(ctx, store.Spend, true, func(it *item) int64 {
 		rest := min(it.cost, it.left)
 		if rest <= 0 {
 			return -1

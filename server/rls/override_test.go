@@ -10,6 +10,7 @@ import (
 	ratelimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/common/ratelimit/v3"
 	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
 
+	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/rule"
 	"github.com/sluice-limiter/sluice/server/envoy"
@@ -96,5 +97,18 @@ func TestOverrideCalendars(t *testing.T) {
 		w.pass(at.Sub(w.clock()))
 		w.want(w.ask(one), true, 0)
 		w.want(w.ask(one), false, 0)
+	}
+}
+
+// TestOverridesAreNoRules: whatever rules are called and clients send, they have budgets of
+// their own.
+func TestOverridesAreNoRules(t *testing.T) {
+	w := newWorld(t, basic, rls.Options{}, rule.Rule{
+		Name: "override", Key: []string{"attribute:a", "attribute:b", "attribute:c"}, Limits: []rule.Limit{{Limit: sluice.MustParse("fixed_window 1/m")}},
+	})
+	w.want(w.ask(override(1, typev3.RateLimitUnit_MINUTE, 0, d("user=ann"))), true, 0)
+	request := engine.Request{Attributes: map[string]string{"a": "1:d", "b": "4:user", "c": "3:ann"}}
+	if decision, err := w.engine.Check(t.Context(), request); err != nil || !decision.Allowed {
+		t.Error(decision, err)
 	}
 }

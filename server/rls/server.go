@@ -76,14 +76,15 @@ func NewServer(s *Service, o ServerOptions) *Server {
 	if o.TLS != nil {
 		credential = credentials.NewTLS(o.TLS)
 	}
-	opts = append(opts, grpc.Creds(introducing{credential}), grpc.InTapHandle(o.enter))
+	opts = append(opts, grpc.Creds(introducing{credential}))
 	server := &Server{grpc: grpc.NewServer(opts...), health: health.NewServer()}
 	for _, name := range []string{HealthName, pb.RateLimitService_ServiceDesc.ServiceName} {
 		server.health.SetServingStatus(name, healthpb.HealthCheckResponse_SERVING)
 	}
-	pb.RegisterRateLimitServiceServer(server.grpc, s)
-	healthpb.RegisterHealthServer(server.grpc, server.health)
-	reflection.Register(server.grpc)
+	healthpb.RegisterHealthServer(server.grpc, server.health) // everybody may ask, and nobody becomes known by it
+	guarded := entrance{server.grpc, &o}
+	pb.RegisterRateLimitServiceServer(guarded, s)
+	reflection.Register(guarded)
 	return server
 }
 

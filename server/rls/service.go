@@ -63,7 +63,7 @@ func New(o Options) *Service {
 		o.Tree = func() *envoy.Tree { return nil }
 	}
 	s := &Service{options: o}
-	s.overrides.open, s.overrides.now, s.overrides.zone = o.Overrides, o.Now, o.Zone
+	s.overrides.open, s.overrides.now = o.Overrides, o.Now
 	s.calls.New = func() any { return new(call) }
 	return s
 }

@@ -175,5 +175,5 @@ func (c *call) refund(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.takeOverrides(ctx, store.Refund, only(gives), func(*item, *sluice.Decision) {})
+	return c.takeOverrides(ctx, store.Refund, false, only(gives), func(*item, *sluice.Decision) {})
 }
