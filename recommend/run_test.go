@@ -104,4 +104,3 @@ func TestRecommendedText(t *testing.T) {
 		t.Error("it obeys the log")
 	}
 }
-

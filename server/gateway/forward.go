@@ -32,7 +32,7 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
-	x.extend() // waiting for all this is not the client's fault
+	x.extend()                                     // waiting for all this is not the client's fault
 	if r.ContentLength != 0 && r.ProtoMajor == 1 { // else an answer could not begin before the body has ended
 		x.duplex = http.NewResponseController(x.ResponseWriter).EnableFullDuplex() == nil
 	}
