@@ -43,7 +43,7 @@ test: deps download ## Test all modules with the race detector, in random order
 	@$(MAKE) test-norace
 
 # Tests that only run without the race detector: it allocates, and makes long ones too long.
-NORACE := Alloc|Golden|ReplayIs|Recommend|ThresholdsPage|BytesAreTrue|CapHolds|Attack|BoundHolds|BoundOf
+NORACE := Alloc|Golden|ReplayIs|Recommend|ThresholdsPage|BytesAreTrue|CapHolds|Attack|BoundHolds|BoundOf|Soak|LikeTheModel|Conformance$$
 
 .PHONY: test-norace
 test-norace: ## What the race detector makes wrong or too slow: allocations, whole logs

@@ -209,7 +209,7 @@ func TestFewNobodySeesHalf(t *testing.T) {
 			w := &triplets{newWorld(t, options...), perHour(t, 1000), perHour(t, 2000)}
 			crowd(6, func(worker int) {
 				r := rand.New(rand.NewPCG(uint64(worker), 5))
-				for n := range soak(3000, 300_000) {
+				for n := range soak(1000, 300_000) {
 					switch {
 					case worker < 2:
 						w.observe(r)
@@ -247,7 +247,7 @@ func TestFewLoseNothing(t *testing.T) {
 			var spent [keys]atomic.Int64
 			crowd(8, func(worker int) {
 				r := rand.New(rand.NewPCG(uint64(worker), 7))
-				for n := range soak(1500, 100_000) {
+				for n := range soak(800, 100_000) {
 					which := r.Perm(keys)[:1+r.IntN(few)]
 					checks := make([]store.Check, len(which))
 					shadows := r.IntN(len(which) + 1)

@@ -21,7 +21,7 @@ func TestDenialReplay(t *testing.T) {
 	for _, kind := range algotest.Kinds() {
 		t.Run(algotest.KindName(kind), func(t *testing.T) {
 			hits := 0
-			for n := range uint64(algotest.Rounds(150, 20_000)) {
+			for n := range uint64(algotest.Rounds(750, 20_000)) {
 				r := newDenialReplay(t, algotest.Rand(seed+uint64(kind), n), kind)
 				for range 300 {
 					r.step()

@@ -1,0 +1,5 @@
+//go:build race
+
+package algotest
+
+func init() { slow = 5 }
