@@ -3,6 +3,7 @@ module github.com/sluice-limiter/sluice/e2e/k8s
 go 1.26.0
 
 require (
+	github.com/google/jsonschema-go v0.4.3
 	k8s.io/api v0.37.0
 	k8s.io/apimachinery v0.37.0
 	sigs.k8s.io/kustomize/api v0.21.1

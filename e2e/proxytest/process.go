@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -41,6 +42,16 @@ func (p *Process) Output() string {
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
 	return p.out.b.String()
+}
+
+// Says waits until the program has printed a text, and reports whether it has.
+func (p *Process) Says(text string) bool {
+	for deadline := time.Now().Add(patience); !strings.Contains(p.Output(), text); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
 }
 
 // Start runs a program and waits until it answers at addr.
