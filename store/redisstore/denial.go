@@ -18,8 +18,9 @@ const (
 // denials remembers what the server has denied, and answers for it until that
 // may have changed: the same limit of the same key, asked for as much or more by
 // somebody as patient or less. It never refuses what the server would have
-// allowed, unless another process gave budget back; for that case no entry lives
-// longer than maxAge. What this process gives back is dropped at once.
+// allowed, unless another process gave budget back, or a call by another definition
+// of the limit is under way (a smaller limit cuts the debt); for those cases no entry
+// lives longer than maxAge. What this process gives back is dropped at once.
 //
 // Instants are those of one monotonic clock in µs. A denial is dated back to the
 // instant at which it was asked for, which the server cannot have seen later: so

@@ -121,17 +121,21 @@ func (r *denialReplay) ask() {
 		return
 	}
 	r.hits++
-	if !r.givenBack(checks) { // else the server may be ahead of us
+	if !r.ahead(checks) {
 		r.judge(checks)
 	}
 }
 
-// givenBack reports whether something was given back that we have not heard of.
-func (r *denialReplay) givenBack(checks []store.Check) bool {
+// ahead reports whether the server has done something that we have not heard of and
+// that may free budget: it gave something back, or decided by another definition of
+// the limit, which cuts a debt that is larger than it allows.
+func (r *denialReplay) ahead(checks []store.Check) bool {
 	for _, call := range r.calls {
-		for _, c := range checks {
-			if call.done && call.op != store.Spend && call.checks[0].Key == c.Key {
-				return true
+		for _, done := range call.checks {
+			for _, c := range checks {
+				if call.done && done.Key == c.Key && (call.op != store.Spend || done.Spec != c.Spec) {
+					return true
+				}
 			}
 		}
 	}
