@@ -184,14 +184,19 @@ func (p *KeyedPermit) take(ctx context.Context, op store.Op) (algo.Verdict, erro
 }
 
 // abandon releases a permit that the store may have granted without our hearing of
-// it; else nobody would have it until it expires.
+// it; else nobody would have it until it expires. It does so at once and once more: a
+// question on a connection that was given up may reach the server after the first release.
 func (p *KeyedPermit) abandon(ctx context.Context) {
-	go func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	release := func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonAgain)
 		defer cancel()
 		_, _ = p.take(ctx, store.Release)
-	}()
+	}
+	go release()
+	time.AfterFunc(abandonAgain, release)
 }
+
+const abandonAgain = time.Second
 
 // start lets the permit be renewed at a third of its expiry.
 func (p *KeyedPermit) start(sent int64) {

@@ -187,22 +187,39 @@ func (d deafAfter) Take(ctx context.Context, op store.Op, checks []store.Check) 
 	return err
 }
 
+// late is a store that a request reaches after its caller has given up.
+type late struct{ store.Store }
+
+func (l late) Take(ctx context.Context, op store.Op, checks []store.Check) error {
+	if op != store.Acquire {
+		return l.Store.Take(ctx, op, checks)
+	}
+	time.AfterFunc(100*time.Millisecond, func() { _ = l.Store.Take(context.Background(), op, checks) })
+	return errOutage
+}
+
 // TestKeyedConcurrencyLosesNoPermit: a permit whose grant was not heard of is given
-// back.
+// back, even if it is granted after that.
 func TestKeyedConcurrencyLosesNoPermit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		mem := memstore.New()
-		deaf := sluice.NewKeyedConcurrency(1, deafAfter{mem}, time.Hour)
-		if _, ok, err := deaf.Allow(t.Context(), "k"); ok || !errors.Is(err, errOutage) {
-			t.Fatalf("%v, %v", ok, err)
-		}
-		synctest.Wait()
-		p, ok, _ := sluice.NewKeyedConcurrency(1, mem, time.Hour).Allow(t.Context(), "k")
-		if !ok {
-			t.Fatal("nobody has the permit, and nobody can get it")
-		}
-		_ = p.Release(t.Context())
-	})
+	for name, wrap := range map[string]func(store.Store) store.Store{
+		"answer lost": func(s store.Store) store.Store { return deafAfter{s} },
+		"late":        func(s store.Store) store.Store { return late{s} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				mem := memstore.New()
+				if _, ok, err := sluice.NewKeyedConcurrency(1, wrap(mem), time.Hour).Allow(t.Context(), "k"); ok || !errors.Is(err, errOutage) {
+					t.Fatalf("%v, %v", ok, err)
+				}
+				time.Sleep(2 * time.Second)
+				p, ok, _ := sluice.NewKeyedConcurrency(1, mem, time.Hour).Allow(t.Context(), "k")
+				if !ok {
+					t.Fatal("nobody has the permit, and nobody can get it")
+				}
+				_ = p.Release(t.Context())
+			})
+		})
+	}
 }
 
 // TestKeyedConcurrencyBlind: a store that decides by policy cannot say who is in
