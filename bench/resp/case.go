@@ -15,11 +15,21 @@ type lineup struct {
 // entrant is one command at one of the servers.
 type entrant struct {
 	name    string
-	redis   bool // at redis-server
+	at      place
 	command []string
 
 	rates []float64 // requests per second, of each round
 }
+
+// place is who answers.
+type place int
+
+const (
+	sluice place = iota
+	redisServer
+	constant // see serveConstant
+	places
+)
 
 // rules never refuse.
 const rules = `rules:
@@ -42,10 +52,13 @@ func lineups() []lineup {
 }
 
 func entrants(key string) []entrant {
+	check := []string{"SLUICE.CHECK", "api", "user=" + key}
 	return []entrant{
-		{name: "redis-server INCR", redis: true, command: []string{"INCR", "k:" + key}},
+		{name: "redis-server INCR", at: redisServer, command: []string{"INCR", "k:" + key}},
 		{name: "sluice CL.THROTTLE", command: []string{"CL.THROTTLE", "a:" + key, "1000000000", "100000000", "1"}},
 		{name: "sluice CL.THROTTLE, denied", command: []string{"CL.THROTTLE", "d:" + key, "0", "1", "1000000"}},
-		{name: "sluice SLUICE.CHECK", command: []string{"SLUICE.CHECK", "api", "user=" + key}},
+		{name: "sluice SLUICE.CHECK", command: check},
+		{name: "the answer of SLUICE.CHECK, undecided", at: constant, command: check},
+		{name: "redis-server LRANGE of as many values", at: redisServer, command: []string{"LRANGE", "said", "0", "-1"}},
 	}
 }

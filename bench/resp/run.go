@@ -34,16 +34,26 @@ func Run(cfg Config, out, progress io.Writer) error {
 	if _, err := exec.LookPath("redis-benchmark"); err != nil {
 		return fmt.Errorf("%w: install Redis (on Debian: apt-get install redis-server)", err)
 	}
-	redisAddress, stop, err := redis.Serve()
-	if err != nil {
+	var addresses [places]string
+	var stop func()
+	var err error
+	if addresses[redisServer], stop, err = redis.Serve(); err != nil {
 		return err
 	}
 	defer stop()
-	sluice, err := launch()
+	if err := keepList(addresses[redisServer]); err != nil {
+		return err
+	}
+	if addresses[constant], stop, err = serveConstant(); err != nil {
+		return err
+	}
+	defer stop()
+	program, err := launch()
 	if err != nil {
 		return err
 	}
-	defer sluice.stop()
+	defer program.stop()
+	addresses[sluice] = program.address
 	r := rand.New(rand.NewPCG(cfg.Seed, 1))
 	header(cfg, out)
 	for _, l := range lineups() {
@@ -51,7 +61,7 @@ func Run(cfg Config, out, progress io.Writer) error {
 			continue
 		}
 		fmt.Fprintln(progress, "case:", l.name)
-		if err := l.run(cfg, r, redisAddress, sluice.address); err != nil {
+		if err := l.run(cfg, r, &addresses); err != nil {
 			return fmt.Errorf("case %s: %w", l.name, err)
 		}
 		l.print(out)
@@ -60,7 +70,7 @@ func Run(cfg Config, out, progress io.Writer) error {
 }
 
 // run measures the entrants round by round, after one that only warms up.
-func (l *lineup) run(cfg Config, r *rand.Rand, redisAddress, sluiceAddress string) error {
+func (l *lineup) run(cfg Config, r *rand.Rand, addresses *[places]string) error {
 	order := make([]*entrant, len(l.entrants))
 	for i := range order {
 		order[i] = &l.entrants[i]
@@ -72,11 +82,7 @@ func (l *lineup) run(cfg Config, r *rand.Rand, redisAddress, sluiceAddress strin
 	for round := range cfg.Rounds + 1 {
 		r.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
 		for _, e := range order {
-			address := sluiceAddress
-			if e.redis {
-				address = redisAddress
-			}
-			rate, err := l.measure(e, address, n)
+			rate, err := l.measure(e, addresses[e.at], n)
 			if err != nil {
 				return fmt.Errorf("%s: %w", e.name, err)
 			}

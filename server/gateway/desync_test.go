@@ -117,12 +117,6 @@ func TestLateBodyLeavesTheWriterAlone(t *testing.T) {
 // two sends a request over HTTP/2 as it is, without the checks of a client.
 func (r *running) two(fields ...string) {
 	r.t.Helper()
-	c, err := net.Dial("tcp", r.address)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 	var block []byte
 	for i := 0; i < len(fields); i += 2 { // literals without an index
 		block = append(block, 0, byte(len(fields[i])))
@@ -130,11 +124,8 @@ func (r *running) two(fields ...string) {
 		block = append(block, byte(len(fields[i+1])))
 		block = append(block, fields[i+1]...)
 	}
-	text := "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\x00\x00\x00\x04\x00\x00\x00\x00\x00" +
-		string([]byte{0, 0, byte(len(block)), 1, 5, 0, 0, 0, 1}) + string(block)
-	if _, err := io.WriteString(c, text); err != nil {
-		r.t.Fatal(err)
-	}
+	c := r.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\x00\x00\x00\x04\x00\x00\x00\x00\x00" +
+		string([]byte{0, 0, byte(len(block)), 1, 5, 0, 0, 0, 1}) + string(block))
 	for { // until the stream has ended
 		var head [9]byte
 		if _, err := io.ReadFull(c, head[:]); err != nil {
@@ -252,13 +243,7 @@ func TestTunnelWhoseServerTakesNothing(t *testing.T) {
 		}
 	}()
 	g := start(t, single("http://"+l.Addr().String(), "timeouts: {idle: 200ms}"))
-	c, err := net.Dial("tcp", g.address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
-	_, err = io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n")
+	c := g.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n")
 	for part := make([]byte, 1<<20); err == nil; {
 		_, err = c.Write(part)
 	}

@@ -128,20 +128,26 @@ func (r *running) get(path string) (*http.Response, string) {
 	return r.do(request)
 }
 
-// raw sends bytes over a connection of its own and returns all that comes back. The last
-// request has to ask for the connection to be closed.
-func (r *running) raw(text string) string {
+// send opens a connection and sends bytes over it as they are.
+func (r *running) send(text string) net.Conn {
 	r.t.Helper()
 	c, err := net.Dial("tcp", r.address)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	r.t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	if _, err := io.WriteString(c, text); err != nil {
 		r.t.Fatal(err)
 	}
-	answer, err := io.ReadAll(c)
+	return c
+}
+
+// raw sends bytes over a connection of its own and returns all that comes back. The last
+// request has to ask for the connection to be closed.
+func (r *running) raw(text string) string {
+	r.t.Helper()
+	answer, err := io.ReadAll(r.send(text))
 	if err != nil {
 		r.t.Fatalf("%v after %q", err, answer)
 	}

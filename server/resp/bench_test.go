@@ -12,7 +12,8 @@ func BenchmarkPipeline(b *testing.B) {
 	for name, request := range map[string]string{
 		"throttle": "*5\r\n$11\r\nCL.THROTTLE\r\n$7\r\nuser123\r\n$7\r\n1000000\r\n$7\r\n1000000\r\n$1\r\n1\r\n",
 		"denied":   "*5\r\n$11\r\nCL.THROTTLE\r\n$7\r\nuser123\r\n$2\r\n15\r\n$2\r\n30\r\n$2\r\n60\r\n",
-		"check":    "*3\r\n$12\r\nSLUICE.CHECK\r\n$5\r\nlogin\r\n$12\r\nip=192.0.2.1\r\n",
+		"check":    "*3\r\n$12\r\nSLUICE.CHECK\r\n$4\r\nfree\r\n$8\r\nuser=one\r\n",
+		"refused":  "*3\r\n$12\r\nSLUICE.CHECK\r\n$5\r\nlogin\r\n$12\r\nip=192.0.2.1\r\n",
 	} {
 		b.Run(name, func(b *testing.B) {
 			const batch = 16

@@ -3,7 +3,6 @@ package resp
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/sluice-limiter/sluice"
@@ -53,37 +52,19 @@ func (d *desk) prepare() bool {
 		return false
 	}
 	rules := d.door.rules()
-	n := rules.byName[string(d.args[1])]
+	n := d.named(rules)
 	if n == nil {
 		d.fail("ERR no rule is called '" + shown(d.args[1]) + "'")
 		return false
 	}
-	d.ask.complete(n)
-	if problem = d.ask.misses(rules, n); problem != "" {
+	if d.ask.complete(n) && n.sure.fits(&d.ask) {
+		return true
+	}
+	if problem = d.ask.misses(rules.set, n); problem != "" {
 		d.fail("ERR rule '" + n.Name + "' does not apply: " + shownAll(problem))
 		return false
 	}
 	return true
-}
-
-// misses tells why the named rule is not for this request: then nothing would be limited
-// by it, though somebody relies on it. Whoever it exempts is none of these cases, nor is a
-// rule that is off, nor a part of the key that is given and empty.
-func (a *asked) misses(rules *rules, n *named) (why string) {
-	rules.set.Match(&a.request, &a.matches)
-	for i := range a.matches.Hits {
-		if a.matches.Hits[i].Rule == n.Compiled {
-			return ""
-		}
-	}
-	reason := rules.set.Explain(&a.request)[n.Index]
-	switch {
-	case reason.Matches, reason.Field == "mode", strings.HasPrefix(reason.Field, "skip."):
-		return ""
-	case reason.Field == "key" && a.blank:
-		return ""
-	}
-	return reason.Why
 }
 
 // milliseconds rounds up, so that who comes back after them is not too early.

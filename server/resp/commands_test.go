@@ -161,6 +161,7 @@ func TestCheck(t *testing.T) {
 		{"SLUICE.CHECK login usr=1", "-ERR rule 'login' does not apply: ip is missing, so that the rule does not apply\r\n"},
 		{"SLUICE.CHECK login ip=192.0.2.1 method=GET", "-ERR rule 'login' does not apply: method \"GET\" is not POST\r\n"},
 		{"SLUICE.CHECK tenant tenant=7", "-ERR rule 'tenant' does not apply: attribute plan is missing\r\n"},
+		{"SLUICE.CHECK exempt only=free", "-ERR rule 'exempt' does not apply: attribute only is \"free\", not \"exempt\"\r\n"},
 		{"SLUICE.CHECK login ip=192.0.2.1 COST 0", "-ERR COST 0 is out of range; give 1 to 1e15, or leave it out for what the rules say\r\n"},
 		{"SLUICE.CHECK login ip=192.0.2.1 COST x", "-ERR COST x is out of range; give 1 to 1e15, or leave it out for what the rules say\r\n"},
 		{"SLUICE.CHECK login ip=192.0.2.1 cost=3", "-ERR cost= is no field; write COST 3 at the end\r\n"},
@@ -220,17 +221,20 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestSwap: rules that are put in force are known at once, and others no more.
+// TestSwap: rules that are put in force are known at once, and others no more, even if
+// they have the same names.
 func TestSwap(t *testing.T) {
 	door := newDoor(t, nil)
 	conn := connect(t, door)
-	exchange(t, conn, "SLUICE.CHECK fresh\r\n", "-ERR no rule is called 'fresh'\r\n")
-	set, err := rule.Compile(rule.Config{Rules: []rule.Rule{{Name: "fresh", Limits: []rule.Limit{{Limit: sluice.PerSecond(1)}}}}})
+	exchange(t, conn, "SLUICE.CHECK fresh\r\nSLUICE.RESET login ip=192.0.2.1\r\n", "-ERR no rule is called 'fresh'\r\n+OK\r\n")
+	limits := []rule.Limit{{Limit: sluice.PerSecond(1)}}
+	set, err := rule.Compile(rule.Config{Rules: []rule.Rule{{Name: "fresh", Limits: limits}, {Name: "login", Key: []string{"user"}, Limits: limits}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := door.options.Engine.Swap(set); err != nil {
 		t.Fatal(err)
 	}
-	exchange(t, conn, "SLUICE.RESET fresh\r\nSLUICE.CHECK login ip=192.0.2.1\r\n", "+OK\r\n-ERR no rule is called 'login'\r\n")
+	exchange(t, conn, "SLUICE.RESET login ip=192.0.2.1\r\n", "-ERR rule 'login' does not apply: user is missing, so that the rule does not apply\r\n")
+	exchange(t, conn, "SLUICE.RESET fresh\r\nSLUICE.CHECK tenant tenant=7\r\n", "+OK\r\n-ERR no rule is called 'tenant'\r\n")
 }

@@ -19,7 +19,10 @@ type desk struct {
 	checks  [1]store.Check
 	buckets [buckets]bucket
 
-	ask asked // of SLUICE.CHECK and its like
+	// of SLUICE.CHECK and its like
+	ask    asked
+	last   *named // rule of lastOf that the request before asked for
+	lastOf *rules
 
 	// in a wave
 	about uint64

@@ -66,7 +66,6 @@ const (
 type Door struct {
 	options     Options
 	commands    []command
-	byName      map[string]*command
 	tokens      atomic.Pointer[tokens]
 	known       atomic.Pointer[rules]
 	desks       sync.Pool // of *desk
@@ -88,10 +87,7 @@ func New(o Options) *Door {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	d := &Door{options: o, commands: commands(), byName: map[string]*command{}}
-	for i := range d.commands {
-		d.byName[d.commands[i].name] = &d.commands[i]
-	}
+	d := &Door{options: o, commands: commands()}
 	d.desks.New = func() any { return newDesk(d) }
 	_, near := o.Store.(*memstore.Store)
 	d.keepsKeys = !near // others ask Redis for a key later, such as for a lease

@@ -24,7 +24,8 @@ const sample = `{"rules": [
 	{"name": "tenant", "match": {"attributes": {"kind": "api", "plan": "*"}}, "key": ["attribute:tenant"], "limits": ["3/m"], "missing": "deny"},
 	{"name": "agent", "match": {"headers": {"X-Agent": "bot"}, "hosts": ["*.example.com", "example.com"], "paths": ["/all/*"]}, "key": ["header:X-Agent", "user"], "limits": ["2/m"]},
 	{"name": "off", "match": {"attributes": {"only": "off"}}, "limits": ["1/m"], "mode": "off"},
-	{"name": "exempt", "match": {"attributes": {"only": "exempt"}}, "skip": {"ips": ["10.0.0.0/8"]}, "limits": ["1/m"]}
+	{"name": "exempt", "match": {"attributes": {"only": "exempt"}}, "skip": {"ips": ["10.0.0.0/8"]}, "limits": ["1/m"]},
+	{"name": "free", "match": {"attributes": {"kind": "free"}}, "key": ["user"], "limits": ["100000000/s"]}
 ]}`
 
 // newEngine returns one by the sample rules.

@@ -8,13 +8,14 @@ type reply struct {
 	v3  bool // RESP3
 }
 
-func (r *reply) line(kind byte, n int64) {
+func (r *reply) line(kind byte, n int64) { r.out = appendLine(append(r.out, kind), n) }
+
+// appendLine appends a number and the end of its line.
+func appendLine(out []byte, n int64) []byte {
 	if n >= 0 && n < 10 { // most of them
-		r.out = append(r.out, kind, '0'+byte(n), '\r', '\n')
-		return
+		return append(out, '0'+byte(n), '\r', '\n')
 	}
-	r.out = strconv.AppendInt(append(r.out, kind), n, 10)
-	r.out = append(r.out, '\r', '\n')
+	return append(strconv.AppendInt(out, n, 10), '\r', '\n')
 }
 
 func (r *reply) integer(n int64) { r.line(':', n) }

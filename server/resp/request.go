@@ -55,11 +55,11 @@ func (a *asked) read(args [][]byte) (problem string) {
 		a.request.Cost, args = cost, args[:n-2]
 	}
 	for _, arg := range args {
-		name, value, ok := bytes.Cut(arg, []byte{'='})
-		if !ok || len(name) == 0 {
+		end := bytes.IndexByte(arg, '=')
+		if end <= 0 {
 			return "'" + shown(arg) + "' is no field; write name=value, and last of all COST n"
 		}
-		if problem = a.set(textOf(name), textOf(value)); problem != "" {
+		if problem = a.set(textOf(arg[:end]), textOf(arg[end+1:])); problem != "" {
 			return problem
 		}
 	}
@@ -161,8 +161,10 @@ func (a *asked) setAttribute(name, value string) (problem string) {
 	return ""
 }
 
-// complete fills in what the match of the named rule asks for and nobody has said.
-func (a *asked) complete(n *named) {
+// complete fills in what the match of the named rule asks for and nobody has said. It
+// reports whether that is every header and attribute that the match wants to have a certain
+// value.
+func (a *asked) complete(n *named) (all bool) {
 	r := &a.request
 	if a.given&givenMethod == 0 {
 		r.Method = n.method
@@ -173,22 +175,32 @@ func (a *asked) complete(n *named) {
 	if a.given&givenPath == 0 {
 		r.Path = n.path
 	}
+	said := len(a.headers)
 	for _, h := range n.headers {
 		if !a.headers.has(h.name) {
 			a.headers = append(a.headers, h)
 		}
 	}
-	for _, f := range n.attributes {
-		if _, ok := a.attributes[f.name]; !ok {
-			a.setAttribute(f.name, f.value)
-		}
-	}
+	all = len(a.headers)-said == len(n.headers)
 	if len(a.headers) > 0 {
 		r.Header = &a.headers
 	}
-	if len(a.attributes) > 0 {
-		r.Attributes = a.attributes
+	return a.completeAttributes(n) && all
+}
+
+func (a *asked) completeAttributes(n *named) (all bool) {
+	said := len(a.attributes)
+	if said == 0 {
+		a.request.Attributes = n.attributes
+		return true
 	}
+	for name, value := range n.attributes {
+		if _, ok := a.attributes[name]; !ok {
+			a.attributes[name] = value
+		}
+	}
+	a.request.Attributes = a.attributes
+	return len(a.attributes)-said == len(n.attributes)
 }
 
 // headers finds fields by name, whatever the case. There are few of them.

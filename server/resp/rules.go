@@ -1,6 +1,8 @@
 package resp
 
 import (
+	"cmp"
+	"maps"
 	"strings"
 
 	"github.com/sluice-limiter/sluice/rule"
@@ -16,8 +18,10 @@ type rules struct {
 // is made of SLUICE.CHECK has it, unless the client says something else.
 type named struct {
 	*rule.Compiled
-	method, host, path  string
-	headers, attributes []field
+	method, host, path string
+	headers            headers
+	attributes         map[string]string
+	sure               sure
 }
 
 type field struct{ name, value string }
@@ -30,16 +34,32 @@ func (d *Door) rules() *rules {
 	}
 	fresh := &rules{set: set, byName: make(map[string]*named, len(set.Rules()))}
 	for _, r := range set.Rules() {
-		fresh.byName[r.Name] = newNamed(r)
+		fresh.byName[r.Name] = newNamed(set, r)
 	}
 	d.known.Store(fresh)
 	return fresh
 }
 
-func newNamed(r *rule.Compiled) *named {
-	n := &named{Compiled: r, host: first(r.Match.Hosts, "*"), path: first(r.Match.Paths, "*{")}
-	n.method = first(r.Match.Methods, "")
-	n.headers, n.attributes = definite(r.Match.Headers), definite(r.Match.Attributes)
+// named returns the rule that a request names, nil if there is none. Mostly it is the one
+// of the request before.
+func (d *desk) named(rules *rules) *named {
+	if n := d.last; n == nil || d.lastOf != rules || n.Name != string(d.args[1]) {
+		d.last, d.lastOf = rules.byName[string(d.args[1])], rules
+	}
+	return d.last
+}
+
+func newNamed(set *rule.Set, r *rule.Compiled) *named {
+	n := &named{Compiled: r, method: first(r.Match.Methods, ""), host: first(r.Match.Hosts, "*")}
+	n.path = cmp.Or(first(r.Match.Paths, "*{"), "/") // which is what no path means
+	for name, value := range r.Match.Headers {
+		if value != "*" {
+			n.headers = append(n.headers, field{name, value})
+		}
+	}
+	n.attributes = maps.Clone(r.Match.Attributes)
+	maps.DeleteFunc(n.attributes, func(_, value string) bool { return value == "*" })
+	n.makeSure(set)
 	return n
 }
 
@@ -51,14 +71,4 @@ func first(entries []string, pattern string) string {
 		}
 	}
 	return ""
-}
-
-// definite returns the fields that can have one value only.
-func definite(fields map[string]string) (list []field) {
-	for name, value := range fields {
-		if value != "*" {
-			list = append(list, field{name, value})
-		}
-	}
-	return list
 }

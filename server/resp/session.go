@@ -48,6 +48,9 @@ type session struct {
 	need     int     // a request is incomplete before there are so many bytes of it
 	placed   bool    // it has a place in flight
 	wave     []*desk // decisions that are to be made at the same time
+
+	last    *command // what was asked for before, and how it was spelled
+	spelled [longestName]byte
 }
 
 func newSession(d *Door, conn net.Conn) *session {
@@ -140,7 +143,7 @@ func (s *session) answerAll(d *desk, now time.Time) (decisions int) {
 		if len(d.args) == 0 {
 			continue
 		}
-		c := s.door.find(d.args[0])
+		c := s.find(d.args[0])
 		if c != nil && c.decide != nil {
 			decisions++
 		}
@@ -151,6 +154,17 @@ func (s *session) answerAll(d *desk, now time.Time) (decisions int) {
 	}
 	s.settle(d)
 	return decisions
+}
+
+// find returns the command of a name, or nil. Mostly it is the same as before.
+func (s *session) find(name []byte) *command {
+	if s.last != nil && string(name) == string(s.spelled[:len(s.last.name)]) {
+		return s.last
+	}
+	if s.last = s.door.find(name); s.last != nil {
+		copy(s.spelled[:], name)
+	}
+	return s.last
 }
 
 // next takes the next request, if all of it is there.

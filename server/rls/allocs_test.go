@@ -8,25 +8,14 @@ import (
 
 	pb "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
 
-	"github.com/sluice-limiter/sluice/engine"
-	"github.com/sluice-limiter/sluice/rule"
-	"github.com/sluice-limiter/sluice/server/envoy"
 	"github.com/sluice-limiter/sluice/server/rls"
 )
 
 // TestServiceAllocations counts what a decision allocates beside what gRPC does: the
 // answer, which is one piece.
 func TestServiceAllocations(t *testing.T) {
-	tree := parse(t, basic, envoy.Options{})
-	set, err := rule.Compile(rule.Config{Rules: tree.Rules()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.New(set, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := rls.New(rls.Options{Engine: e, Tree: func() *envoy.Tree { return tree }})
+	w := &world{now: start}
+	s := w.open(t, basic, w.memory(), rls.Options{})
 	for name, r := range map[string]*pb.RateLimitRequest{
 		"one descriptor": request("d", d("user=ann")),
 		"two":            request("d", d("user=ann"), d("path=/login")),

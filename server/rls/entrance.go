@@ -49,7 +49,8 @@ func (e entrance) RegisterService(d *grpc.ServiceDesc, service any) {
 	e.Server.RegisterService(&guarded, service)
 }
 
-// enter lets a call in, before its message is decoded.
+// enter lets a call in. gRPC asks for its message only when it is to be decoded: of one that
+// is refused, no more arrives than the window of a stream.
 func (o *ServerOptions) enter(ctx context.Context) error {
 	if o.Tokens != nil && o.Tokens.Needed() && !o.shown(metadata.ValueFromIncomingContext(ctx, "authorization")) {
 		return status.Error(codes.Unauthenticated, "a token is needed: send the metadata authorization: Bearer TOKEN")

@@ -56,6 +56,16 @@ func newWorld(t testing.TB, yaml string, o rls.Options, own ...rule.Rule) *world
 	t.Helper()
 	w := &world{now: start}
 	w.t, _ = t.(*testing.T)
+	w.serve(t, w.open(t, yaml, w.memory(), o, own...), rls.ServerOptions{MaxMessage: 1 << 20, MaxStreams: 100})
+	return w
+}
+
+// memory returns a store on the clock.
+func (w *world) memory() store.Store { return memstore.New(memstore.WithClock(w.clock)) }
+
+// open returns the service by descriptors, and perhaps by rules of our own, over a store.
+func (w *world) open(t testing.TB, yaml string, s store.Store, o rls.Options, own ...rule.Rule) *rls.Service {
+	t.Helper()
 	var tree *envoy.Tree
 	if yaml != "" {
 		tree = parse(t, yaml, envoy.Options{Zone: o.Zone})
@@ -64,14 +74,17 @@ func newWorld(t testing.TB, yaml string, o rls.Options, own ...rule.Rule) *world
 	if err != nil {
 		t.Fatal(err)
 	}
-	memory := memstore.New(memstore.WithClock(w.clock))
-	if w.engine, err = engine.New(set, memory); err != nil {
+	e, err := engine.New(set, s, engine.WithClock(w.clock))
+	if err != nil {
 		t.Fatal(err)
 	}
-	o.Engine, o.Tree = w.engine, func() *envoy.Tree { return tree }
-	o.Overrides, o.Now = func() (store.Store, error) { return memory, nil }, w.clock
-	w.serve(t, rls.New(o), rls.ServerOptions{MaxMessage: 1 << 20, MaxStreams: 100})
-	return w
+	t.Cleanup(func() { _ = e.Close() })
+	w.engine = e
+	o.Engine, o.Tree, o.Now = e, func() *envoy.Tree { return tree }, w.clock
+	if o.Overrides == nil {
+		o.Overrides = func() (store.Store, error) { return s, nil }
+	}
+	return rls.New(o)
 }
 
 // serve starts a server and connects to it.

@@ -7,23 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluice-limiter/sluice/engine"
-	"github.com/sluice-limiter/sluice/rule"
-	"github.com/sluice-limiter/sluice/server/envoy"
 	"github.com/sluice-limiter/sluice/server/rls"
 )
 
 func TestJSON(t *testing.T) {
-	tree := parse(t, "domain: d\ndescriptors:\n  - {key: a, rate_limit: {unit: hour, requests_per_unit: 1}}\n", envoy.Options{})
-	set, err := rule.Compile(rule.Config{Rules: tree.Rules()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.New(set, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := rls.New(rls.Options{Engine: e, Tree: func() *envoy.Tree { return tree }}).JSON(1000)
+	world := &world{now: start}
+	h := world.open(t, "domain: d\ndescriptors:\n  - {key: a, rate_limit: {unit: hour, requests_per_unit: 1}}\n", world.memory(), rls.Options{}).JSON(1000)
 	const good = `{"domain": "d", "descriptors": [{"entries": [{"key": "a", "value": "1"}]}]}`
 	for _, step := range []struct {
 		method, body string

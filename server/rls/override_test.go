@@ -13,10 +13,8 @@ import (
 	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/rule"
-	"github.com/sluice-limiter/sluice/server/envoy"
 	"github.com/sluice-limiter/sluice/server/rls"
 	"github.com/sluice-limiter/sluice/store"
-	"github.com/sluice-limiter/sluice/store/memstore"
 )
 
 // diary is a store that notes what it is asked.
@@ -39,19 +37,9 @@ func (d *diary) Take(ctx context.Context, op store.Op, checks []store.Check) err
 // can see them taken and given back. With rules beside them, the rules are looked at
 // first, so that a call that these refuse touches nothing else.
 func TestOverridesAreOneStep(t *testing.T) {
-	tree := parse(t, mixed, envoy.Options{})
-	set, err := rule.Compile(rule.Config{Rules: tree.Rules()}, rule.At(start))
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := &world{t: t, now: start}
-	e, err := engine.New(set, memstore.New(memstore.WithClock(w.clock)), engine.WithClock(w.clock))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	own := &diary{Store: memstore.New(memstore.WithClock(w.clock))}
-	s := rls.New(rls.Options{Engine: e, Tree: func() *envoy.Tree { return tree }, Now: w.clock, Overrides: func() (store.Store, error) { return own, nil }})
+	own := &diary{Store: w.memory()}
+	s := w.open(t, mixed, w.memory(), rls.Options{Overrides: func() (store.Store, error) { return own, nil }})
 	day := func(n uint32, text string) *ratelimitv3.RateLimitDescriptor {
 		return override(n, typev3.RateLimitUnit_DAY, 0, d(text))
 	}

@@ -74,6 +74,24 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// TestTokensComeFirst: who has no token is refused before the message, which may be long
+// and may never come.
+func TestTokensComeFirst(t *testing.T) {
+	w := newWorld(t, basic, rls.Options{})
+	asked := &tokens{}
+	asked.needed.Store(true)
+	w.serve(t, rls.New(rls.Options{Engine: w.engine}), rls.ServerOptions{Tokens: asked, MaxMessage: 1 << 20, MaxStreams: 10})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	stream, err := w.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true}, pb.RateLimitService_ShouldRateLimit_FullMethodName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.RecvMsg(new(pb.RateLimitResponse)); status.Code(err) != codes.Unauthenticated {
+		t.Errorf("before anything was sent: %v", err)
+	}
+}
+
 // reflected returns the services that a server tells.
 func reflected(t *testing.T, conn *grpc.ClientConn) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
