@@ -1,10 +1,13 @@
 package app
 
 import (
+	"context"
 	"crypto/tls"
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/sluice-limiter/sluice/contrib/rulefile"
 )
 
 // Certificate is what tests look at with a clock of their own.
@@ -45,3 +48,6 @@ func (a *App) Server() *http.Server { return a.server() }
 // DescriptorStamp returns the stamp of the files that the descriptors in force stand for:
 // as long as that of the files is the same, they are not read again.
 func (a *App) DescriptorStamp() string { return a.tree().Stamp() }
+
+// FileChanged tells what the watcher has read.
+func (a *App) FileChanged(ctx context.Context, seen *rulefile.Result) { a.fileChanged(ctx, seen, nil) }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluice-limiter/sluice/contrib/rulefile"
 	"github.com/sluice-limiter/sluice/server/config"
 )
 
@@ -53,4 +54,35 @@ func TestRollback(t *testing.T) {
 		_, v := r.Rules()
 		return r.number("sluice_reload_last_success_timestamp_seconds") == float64(v.Loaded.UnixMilli())/1000
 	})
+}
+
+// A watcher that is late tells of files that were reloaded, and rolled back since: they are
+// not put in force once more.
+func TestRollbackBeforeTheWatcher(t *testing.T) {
+	f := newFile(t, "rules: [{name: login, limits: [5/h]}]\n")
+	r := start(t, config.Sources{Path: f.path})
+	f.write("rules: [{name: login, limits: [2/h]}]\n")
+	seen, err := rulefile.Load(f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, before := r.Rules()
+	if _, err := r.Reload(t.Context(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Rollback(t.Context(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	r.FileChanged(t.Context(), seen)
+	if _, v := r.Rules(); v.Hash != before.Hash {
+		t.Error("the file that was rolled back is in force again")
+	}
+	f.write("rules: [{name: login, limits: [3/h]}]\n")
+	if seen, err = rulefile.Load(f.path); err != nil {
+		t.Fatal(err)
+	}
+	r.FileChanged(t.Context(), seen)
+	if c, _ := r.Rules(); c.Rules[0].Limits[0].Limit.Count != 3 {
+		t.Error("a changed file is not put in force")
+	}
 }

@@ -23,8 +23,9 @@ import (
 
 // rules are what is in force, and from where.
 type rules struct {
-	changing sync.Mutex     // one change at a time; guards the next two
+	changing sync.Mutex     // one change at a time; guards the next three
 	failed   bool           // the last reload did not succeed
+	read     string         // hash of the files as the last successful reload found them
 	previous *config.Loaded // with what was in force before, for Rollback; nil at first
 
 	mu     sync.Mutex // guards all below
@@ -72,6 +73,7 @@ func hashOf(c rule.Config) string {
 func (a *App) first(loaded *config.Loaded) {
 	v := a.versionOf(loaded)
 	a.rules.set(loaded, v)
+	a.rules.read = loaded.Rules.Hash
 	a.metrics.InForce(v.Hash)
 	a.metrics.Reloaded(v.Loaded)
 	a.audit.Add(audit.Entry{Time: v.Loaded, Source: "start", Action: "load", Lines: []string{count(len(loaded.Rules.Config.Rules)) + " from " + v.Source}, Hash: v.Hash})
@@ -99,6 +101,11 @@ func (a *App) warn(warnings rulefile.Problems) {
 func (a *App) Reload(ctx context.Context, source string) (api.Change, error) {
 	a.rules.changing.Lock()
 	defer a.rules.changing.Unlock()
+	return a.reload(ctx, source)
+}
+
+// reload is Reload for who holds changing.
+func (a *App) reload(ctx context.Context, source string) (api.Change, error) {
 	if err := errors.Join(ctx.Err(), a.Ready()); err != nil {
 		return api.Change{}, err
 	}
@@ -123,7 +130,7 @@ func (a *App) Reload(ctx context.Context, source string) (api.Change, error) {
 	}
 	change := a.putInForce(loaded, source, "reload", routed...)
 	a.metrics.Reloaded(change.After.Loaded)
-	a.rules.failed = false
+	a.rules.failed, a.rules.read = false, loaded.Rules.Hash
 	return change, nil
 }
 
@@ -164,8 +171,7 @@ func (a *App) putInForce(loaded *config.Loaded, source, action string, more ...s
 		a.setHandler(loaded.Tokens)
 		lines = append(lines, "server.tokens changed")
 	}
-	// Nothing changed: as when the watcher tells of what somebody has put in force a moment
-	// before. That a mistake is gone is worth an entry.
+	// That a mistake is gone is worth an entry, even if nothing changed.
 	if len(lines) > 0 || a.rules.failed {
 		a.audit.Add(audit.Entry{Time: to.Loaded, Source: source, Action: action, Lines: lines, Hash: to.Hash})
 		a.logger.Info("rules changed", "action", action, "source", source, "hash", to.Hash, "changes", lines)
@@ -208,12 +214,22 @@ func (a *App) watch(ctx context.Context) {
 		return
 	}
 	loaded, _ := a.rules.current()
-	// What it reads only tells that something changed: it is read again in the one place
-	// where rules are put in force, after whatever else is being put in force.
-	changed := func(*rulefile.Result, error) { _, _ = a.Reload(ctx, fromFile) }
+	changed := func(seen *rulefile.Result, err error) { a.fileChanged(ctx, seen, err) }
 	err := rulefile.Watch(ctx, a.sources.Path, changed, rulefile.Since(loaded.Rules))
 	if ctx.Err() == nil {
 		a.logger.Error("rules are no longer watched: reload them by signal or API", "error", err)
+	}
+}
+
+// fileChanged hears of what the watcher has read, which only tells that something changed:
+// it is read again in the one place where rules are put in force, after whatever else is
+// being put in force. Somebody may have reloaded these files already, and rolled them back
+// since: then they are no news.
+func (a *App) fileChanged(ctx context.Context, seen *rulefile.Result, err error) {
+	a.rules.changing.Lock()
+	defer a.rules.changing.Unlock()
+	if err != nil || a.rules.failed || seen.Hash != a.rules.read {
+		_, _ = a.reload(ctx, fromFile) // logged and audited there
 	}
 }
 
