@@ -6,10 +6,10 @@ import "testing"
 // they are by the number of requests.
 func TestTailsOfCosts(t *testing.T) {
 	tails := func(cost int64) [len(scales)]tail {
-		var keys [][len(scales)]int64
+		var keys []peaks
 		for i := range int64(1000) {
 			peak := cost * (100_000 / (1000 - i))
-			keys = append(keys, [len(scales)]int64{peak, 10 * peak, 100 * peak, 1000 * peak})
+			keys = append(keys, peaks{peak, 10 * peak, 100 * peak, 1000 * peak})
 		}
 		return fitTails(keys)
 	}

@@ -14,6 +14,7 @@ const (
 	errorShare     = 0.5 // of answers that say that the client is wrong: a scanner
 	sameShare      = 0.8 // of requests for one address: hammering
 	leastFar       = 15  // requests in a period that are never far out
+	beyond         = 2   // times far is what the others do not let one expect
 )
 
 // Labels name keys about whom somebody knows better than any heuristic.
@@ -50,6 +51,8 @@ func (n *named) has(k *keyFacts) bool {
 type labeller struct {
 	good, bad named
 	tails     [len(scales)]tail
+	groups    []group
+	large     largeGroup // that is not left out
 	// usual says that most ask for one address all the time: then it means nothing.
 	usual bool
 }
@@ -58,14 +61,15 @@ type labeller struct {
 func fitLabels(p *part, l Labels) *labeller {
 	f := &labeller{good: newNamed(l.Good), bad: newNamed(l.Bad)}
 	f.usual = hammeringIsUsual(p)
-	var peaks [][len(scales)]int64
+	var keys []peaks
 	for i := range p.spans {
 		s := &p.spans[i]
 		if f.known(p, s) == "" && (f.usual || !hammers(s)) {
-			peaks = append(peaks, s.peaks)
+			keys = append(keys, s.peaks)
 		}
 	}
-	f.tails = fitTails(peaks)
+	f.groups, keys, f.large = findGroups(keys)
+	f.tails = fitTails(keys)
 	return f
 }
 
@@ -109,26 +113,53 @@ func (f *labeller) known(p *part, s *span) string {
 	return ""
 }
 
-// farOut judges a key that is much busier than the others, by what else is odd about it.
+// farOut judges a key that is much busier than the others.
 func (f *labeller) farOut(p *part, s *span) string {
-	usual := &f.tails[0]
-	if len(s.requests) < enoughRequests || s.peak() <= usual.busy {
+	if len(s.requests) < enoughRequests {
 		return ""
 	}
-	if s.peak() > usual.far {
-		if !f.usual && hammers(s) {
-			where, share := favourite(s)
-			return fmt.Sprintf("hammering: %.0f %% of its requests are %s", 100*share, p.traffic.addresses.text(where))
-		}
-		if usual.beyond(s.peak()) {
-			return fmt.Sprintf("far out: %d in a period, where hardly anybody has above %d", s.peak(), usual.far)
-		}
-		if agent := p.traffic.keys[s.key].agent; agent != "" && !replay.LooksGood(agent) {
-			return fmt.Sprintf("a robot, as it says: %d in a period, where hardly anybody has above %d", s.peak(), usual.far)
+	for i := range f.groups {
+		if g := &f.groups[i]; g.has(s.peaks) {
+			return fmt.Sprintf("one of %d alike: %d in a period, and hardly any others come near", g.size, s.peak())
 		}
 	}
+	if s.peak() > f.tails[0].far {
+		if why := f.oddity(p, s); why != "" {
+			return why
+		}
+	}
+	return f.goingOn(s)
+}
+
+// oddity tells what is odd about a key that is far out.
+func (f *labeller) oddity(p *part, s *span) string {
+	far := f.tails[0].far
+	if !f.usual && hammers(s) {
+		where, share := favourite(s)
+		return fmt.Sprintf("hammering: %.0f %% of its requests are %s", 100*share, p.traffic.addresses.text(where))
+	}
+	if s.peak() > beyond*far {
+		return fmt.Sprintf("far out: %d in a period, where hardly anybody has above %d", s.peak(), far)
+	}
+	if agent := p.traffic.keys[s.key].agent; agent != "" && !replay.LooksGood(agent) {
+		return fmt.Sprintf("a robot, as it says: %d in a period, where hardly anybody has above %d", s.peak(), far)
+	}
+	return ""
+}
+
+// goingOn judges a key that is busy for longer than the others. One that is not far out in
+// a period has to be so much the further in many: it hardly drives a limit up, and may be
+// the busiest of the next days.
+func (f *labeller) goingOn(s *span) string {
+	times := int64(beyond)
+	switch {
+	case s.peak() <= f.tails[0].busy:
+		return ""
+	case s.peak() <= f.tails[0].far:
+		times *= beyond
+	}
 	for i := 1; i < len(scales); i++ {
-		if f.tails[i].beyond(s.peaks[i]) {
+		if s.peaks[i] > times*f.tails[i].far {
 			return fmt.Sprintf("going on: %d in %d periods, where hardly anybody has above %d", s.peaks[i], scales[i], f.tails[i].far)
 		}
 	}

@@ -3,10 +3,12 @@
 package recommend
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/accesslog"
 )
 
@@ -55,5 +57,34 @@ func TestRecommendedLabels(t *testing.T) {
 				t.Errorf("want %q; far is %d", c.why, f.tails[0].far)
 			}
 		})
+	}
+}
+
+// TestTwoGroups: a large group is told of if it decides the limit.
+func TestTwoGroups(t *testing.T) {
+	client := func(i, requests int) (entries []accesslog.Entry) {
+		for n := range requests {
+			at := midnight + day/2 + int64(i)*60e6 + int64(n)*100_000
+			entries = append(entries, accesslog.Entry{Time: at, IP: address(1<<20 + i), Method: "GET", Path: "/" + strings.Repeat("x", n%50), Status: 200})
+		}
+		return entries
+	}
+	entries := visitors(1, 1500, 2)
+	for i := range 200 {
+		entries = append(entries, client(i, 150+i%20)...)
+	}
+	for _, c := range []struct {
+		busiest int
+		group   int64
+	}{{150, 200}, {500, 0}} {
+		log := sorted(append(slices.Clone(entries), client(1000, c.busiest)...))
+		o := Options{Algorithms: []sluice.Algorithm{sluice.SlidingLog}, Labels: Labels{Good: []string{address(1<<20 + 1000).String()}}}
+		r, err := Run(t.Context(), collect(t, log), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Labels.Group; got < c.group || got > c.group+1 {
+			t.Errorf("somebody has %d: a group of %d, want %d; %s", c.busiest, got, c.group, r.Fits[0].Limit)
+		}
 	}
 }

@@ -20,9 +20,9 @@ type part struct {
 type span struct {
 	key      int
 	requests []request
-	total    int64              // cost of all
-	peaks    [len(scales)]int64 // the most in any trailing time, on each scale
-	why      string             // it is not counted; empty: it is
+	total    int64 // cost of all
+	peaks    peaks
+	why      string // it is not counted; empty: it is
 }
 
 // cut returns the part from an instant to another, which is not in it.

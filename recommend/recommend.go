@@ -74,6 +74,9 @@ func Run(ctx context.Context, t *Traffic, o Options) (*Report, error) {
 		}
 		r.Fits = append(r.Fits, fit)
 	}
+	if 2*r.Fits[0].Held.Keys < r.Labels.Group { // it is others who decide the limit
+		r.Labels.Group, r.Labels.Apart = 0, 0
+	}
 	return r, nil
 }
 
@@ -229,9 +232,7 @@ func tellLabels(p *part, l *labeller) (t LabelReport) {
 	spans, requests := p.uncounted()
 	t.Keys, t.Requests = int64(len(spans)), requests
 	t.Top = p.busiest(spans, listed)
-	if tail := l.tails[0]; tail.many {
-		t.Group, t.Apart = int64(tail.group), tail.apart
-	}
+	t.Group, t.Apart = int64(l.large.size), l.large.above
 	return t
 }
 

@@ -49,7 +49,7 @@ type LabelReport struct {
 	Requests int64      `json:"requests"`
 	Top      []Labelled `json:"top,omitempty"` // busiest first
 	// Group is how many keys are a group apart that is so large that it counts all the
-	// same, and Apart what each of them exceeds in a period.
+	// same and decides the limit, and Apart what each of them exceeds in a period.
 	Group int64 `json:"group,omitempty"`
 	Apart int64 `json:"apart,omitempty"`
 }
