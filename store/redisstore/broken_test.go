@@ -26,7 +26,7 @@ func TestBrokenValue(t *testing.T) {
 		take(t, s, store.Spend, check)
 		value := do(t, c, "GET", key).(string)
 		for name, bad := range map[string]string{
-			"newer":     "\x02" + value[1:],
+			"newer":     "\x03" + value[1:],
 			"older":     "\x00" + value[1:],
 			"empty":     "",
 			"truncated": value[:len(value)-1],

@@ -13,9 +13,9 @@ import (
 
 // coalescer is the sender that lets decisions ride together when many come at the
 // same time: 32 in one call cost the server half of what they cost one by one. A
-// lone decision never waits for company: it is sent by itself while only few are
-// on the way. What can ride together is a matter of the slot in a cluster, else
-// everything.
+// lone decision never waits for company: the first two on the way are sent by
+// themselves, and all others wait for nobody but those who are ready to run. What can
+// ride together is a matter of the slot in a cluster, else everything.
 type coalescer struct {
 	wire   *wire
 	clock  *clock.Clock
@@ -30,9 +30,9 @@ type coalescer struct {
 }
 
 const (
-	aloneMost = 16               // so many decisions on the way are sent by themselves
+	aloneMost = 2                // so many decisions on the way are sent by themselves
 	aloneAll  = 256              // over all slots: clients have queues too, in which a context does not count
-	fewCalls  = 4                // so many calls of riders are on the way
+	fewCalls  = 8                // so many calls of riders are on the way
 	slowCall  = 50_000           // µs after which a call does not keep others from going
 	slowTurn  = 5_000            // µs, likewise where there is one at a time: others wait so long besides their own call
 	mostCalls = 64               // however slow they are
@@ -85,6 +85,7 @@ type queue struct {
 	sent    int        // decisions on the way
 	calls   []int64    // when those of riders that are on the way were sent
 	waiting []*rider
+	gathers bool // somebody is about to take riders out of it
 }
 
 // send implements sender. It returns when ctx ends, whatever the client does,
@@ -158,10 +159,19 @@ func (c *coalescer) join(q *queue, r *rider) bool {
 	}
 	q.waiting = append(q.waiting, r)
 	now := c.clock.Now()
-	ride := q.ride(now, &c.pace)
+	if c.denials != nil { // who goes alone may spare all others the call
+		ride := q.ride(now, &c.pace)
+		q.mu.Unlock()
+		if ride != nil {
+			go c.drive(q, ride, now)
+		}
+		return true
+	}
+	gather := !q.gathers && q.mayCall(now, &c.pace)
+	q.gathers = q.gathers || gather
 	q.mu.Unlock()
-	if ride != nil {
-		go c.drive(q, ride, now)
+	if gather {
+		go c.gather(q)
 	}
 	return true
 }

@@ -7,6 +7,21 @@ import (
 	"time"
 )
 
+// gather drives riders after all who are ready to run have had their turn: many of them
+// come along.
+func (c *coalescer) gather(q *queue) {
+	runtime.Gosched()
+	q.mu.Lock()
+	now := c.clock.Now()
+	ride := q.ride(now, &c.pace)
+	q.gathers = len(q.waiting) > 0 && q.mayCall(now, &c.pace)
+	if q.gathers {
+		go c.gather(q)
+	}
+	q.mu.Unlock()
+	c.drive(q, ride, now)
+}
+
 // drive makes calls as long as there are riders; the first was sent at now.
 func (c *coalescer) drive(q *queue, ride []*rider, now int64) {
 	for ride != nil {

@@ -57,7 +57,7 @@ type call struct {
 // Modes of a call: what the script has to be ready for.
 const (
 	general = iota
-	buckets // nothing but requests that ask token buckets of one key: see one_bucket.lua
+	buckets // nothing but requests that ask token buckets of one key, or a window: see one_bucket.lua
 	spends  // nothing but Spend, and no logs
 )
 

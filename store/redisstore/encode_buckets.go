@@ -11,23 +11,28 @@ import (
 // that are new have consecutive numbers.
 type group struct {
 	specs       int // place of the first
-	limits      int // how many specs, one after the other
+	limits      int // how many specs, one after the other; 0 is one, a window
 	firm        int // how many of them are no shadows
 	key         int
 	count, step int
 	cost, wait  int64
 }
 
-// encodeBuckets packs requests that ask one or a few token buckets of one key, and
-// reports whether there was nothing else, and no key with other limits than before.
+// encodeBuckets packs requests that ask one or a few token buckets of one key, or one
+// fixed window, and reports whether there was nothing else, and no key with other
+// limits than before.
 func (e *encoder) encodeBuckets(decisions []*decision) bool {
 	var g group
 	for _, d := range decisions {
-		if !onlyBuckets(d) {
+		window := oneWindow(d)
+		if !window && !onlyBuckets(d) {
 			return false
 		}
 		c := &d.checks[0]
 		one := group{specs: e.row(d.checks), limits: len(d.checks), firm: d.firm(), count: 1, cost: c.Cost, wait: patience(c)}
+		if window {
+			one.limits = 0
+		}
 		one.key = e.key(e.names.state(c.Key, c.Spec))
 		if one.key > len(e.rows) {
 			e.rows = append(e.rows, one.specs)
@@ -67,6 +72,16 @@ func onlyBuckets(d *decision) bool {
 		}
 	}
 	return true
+}
+
+// oneWindow tells whether a decision asks one fixed window whose bounds follow from
+// the clock.
+func oneWindow(d *decision) bool {
+	if d.op != store.Spend || len(d.checks) != 1 || d.denied {
+		return false
+	}
+	p := d.checks[0].Spec
+	return p.Kind == algo.FixedWindow && p.Bounds == nil
 }
 
 // row returns the place of the specs of all checks, which stand one after the other.

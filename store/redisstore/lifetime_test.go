@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-limiter/sluice/algo"
+	"github.com/sluice-limiter/sluice/algo/algotest"
 	"github.com/sluice-limiter/sluice/internal/redistest"
 	"github.com/sluice-limiter/sluice/internal/resp"
 	"github.com/sluice-limiter/sluice/store"
@@ -76,8 +77,9 @@ func everyKind(t testing.TB) []*algo.Spec {
 	return specs
 }
 
-// TestLifetimeFollowsFromState: by the clock of the server a key lives until
-// nothing that was spent counts any more, and not longer.
+// TestLifetimeFollowsFromState: by the clock of the server a key lives until nothing
+// that was spent counts any more and five seconds; buckets, whose end moves, live as
+// long again. A log lives no longer than it counts.
 func TestLifetimeFollowsFromState(t *testing.T) {
 	c := dial(t, redistest.Start(t))
 	s := open(t, c)
@@ -92,17 +94,26 @@ func TestLifetimeFollowsFromState(t *testing.T) {
 			reset += p.Warm // until it is cold again
 		}
 		late := time.Now().UnixMicro() - checks[0].Now
-		if most := reset/1000 + 2; lives > most || lives < 1 || p.Kind != algo.WarmUp && lives < reset/1000-late/1000-2 {
+		want := reset/1000 + 5000
+		switch {
+		case p.Kind == algo.SlidingLog:
+			want = reset/1000 + 2
+		case p.Kind < algo.FixedWindow:
+			want += reset / 1000
+		}
+		if most := want + 3; lives > most || lives < 1 || p.Kind != algo.WarmUp && lives < want-late/1000-2 {
 			t.Errorf("limit %d lives %d ms, is reset after %d µs", i, lives, reset)
 		}
 	}
 }
 
-// TestLifetimeIsNotShort: a key lives two milliseconds longer than its state counts,
-// since its life begins with the script, and is rounded down.
+// TestLifetimeIsNotShort: whatever is spent and given back, and by however many limits
+// of the key, it lives a second longer than its states count at least, and a log two
+// milliseconds, since its life begins with the script and is rounded down.
 func TestLifetimeIsNotShort(t *testing.T) {
 	c := dial(t, redistest.Start(t))
-	s, p := open(t, c), everyKind(t)[0]
+	s, specs, seed := open(t, c), everyKind(t), algotest.Seed(t, 0)
+	specs = append(specs, mustCompile(t, algo.Spec{Kind: algo.TokenBucket, Count: 1000, Period: 1e6, Burst: 10_000}))
 	millis := func() int64 {
 		now := do(t, c, "TIME").([]any)
 		seconds, err1 := strconv.ParseInt(now[0].(string), 10, 64)
@@ -112,13 +123,22 @@ func TestLifetimeIsNotShort(t *testing.T) {
 		}
 		return seconds*1000 + micros/1000
 	}
-	for i := range 100 {
-		check := store.Check{Key: fmt.Sprint("k", i), Spec: p, Cost: 7}
+	for n := range uint64(algotest.Rounds(400, 20_000)) {
+		r := algotest.Rand(seed, n)
+		p, more := algotest.Pick(r, specs), int64(1000)
+		if p.Kind == algo.SlidingLog {
+			more = 2
+		}
+		check := store.Check{Key: fmt.Sprint("k", n/20), Spec: p, Cost: 1 + r.Int64N(5)}
+		if r.IntN(4) == 0 {
+			take(t, s, store.Refund, check)
+		}
 		before := millis()
-		reset := p.ResetAfter(take(t, s, store.Spend, check)[0].Verdict)
-		lives := do(t, c, "PTTL", redisstore.StateKey(s, &check)).(int64)
-		if gone := millis() - before; lives < reset/1000+2-gone {
-			t.Fatalf("lives %d ms at most %d ms after the decision, counts for %d µs", lives, gone, reset)
+		v := take(t, s, store.Spend, check)[0].Verdict
+		lives := max(0, do(t, c, "PTTL", redisstore.StateKey(s, &check)).(int64))
+		if gone := millis() - before; v.Allowed && lives < p.ResetAfter(v)/1000+more-gone {
+			t.Fatalf("seed %d, round %d: %s lives %d ms at most %d ms after the decision, counts for %d µs",
+				seed, n, algotest.KindName(p.Kind), lives, gone, p.ResetAfter(v))
 		}
 	}
 }

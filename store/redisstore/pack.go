@@ -42,9 +42,8 @@ func (e *encoder) spec(p *algo.Spec) int {
 	return e.addSpec(p)
 }
 
-// addSpec packs a spec: the head of its record, if it were the only one in a value,
-// then its numbers. Where the record does not need it, the head tells how many
-// numbers there are.
+// addSpec packs a spec: the head of its record, then its numbers. Where the record does
+// not need it, the head tells how many numbers there are.
 func (e *encoder) addSpec(p *algo.Spec) int {
 	at := len(e.text) + 1
 	e.specs, e.at = append(e.specs, p), append(e.at, at)
@@ -54,7 +53,7 @@ func (e *encoder) addSpec(p *algo.Spec) int {
 	if p.Kind == algo.TokenBucket {
 		words = 3
 	}
-	e.text = append(e.text, stateVersion, byte(p.Kind))
+	e.text = append(e.text, byte(p.Kind))
 	e.text = binary.LittleEndian.AppendUint16(e.text, uint16(words))
 	e.text = binary.LittleEndian.AppendUint64(e.text, p.Shape())
 	for _, n := range numbers {
@@ -62,9 +61,6 @@ func (e *encoder) addSpec(p *algo.Spec) int {
 	}
 	return at
 }
-
-// stateVersion is the first byte of every value that the script writes.
-const stateVersion = 1
 
 func (e *encoder) put16(n int) { e.body = binary.LittleEndian.AppendUint16(e.body, uint16(n)) }
 

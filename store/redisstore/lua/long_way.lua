@@ -28,7 +28,7 @@ while pos <= size do
     group.spec, group.limits, group.firm, group.key, group.left, group.step, group.cost, group.wait = unpack('<I4BBHHBdd', body, pos)
   end
   if mode == 1 then
-    count, firm, group.left = group.limits, group.firm, group.left - 1
+    count, firm, group.left = max(1, group.limits), group.firm, group.left - 1
     if group.left == 0 then
       length = 27
     end
@@ -39,8 +39,8 @@ while pos <= size do
     local key, spec, cost, wait
     if mode ~= 1 then
       key, spec, cost, wait, pos = unpack('<HI4dd', body, pos)
-    else -- the specs of token buckets have 76 bytes each
-      key, spec, cost, wait = group.key, group.spec + 76 * (i - 1), group.cost, group.wait
+    else -- the specs of token buckets have 75 bytes each
+      key, spec, cost, wait = group.key, group.spec + 75 * (i - 1), group.cost, group.wait
     end
     if op == 11 then
       --include members.lua

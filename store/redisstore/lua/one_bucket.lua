@@ -1,15 +1,16 @@
 -- The fast way of the most common call: nothing but requests that ask one token
--- bucket, or a few of one key. It does what token_bucket.lua does, without functions
--- and almost without tables, which cost more than the decision. Whatever it does not
--- expect is left to the long way, which starts from the beginning: nothing is written
--- yet.
+-- bucket, or a few of one key, or one fixed window. It does what token_bucket.lua and
+-- fixed_window.lua do, without functions and almost without tables, which cost more
+-- than the decision. Whatever it does not expect is left to the long way, which starts
+-- from the beginning: nothing is written yet.
 --
--- Decisions: groups of equal requests: place of the specs, how many limits, how many
---            of them are no shadows, first key, how many requests, 1 if each asks the
---            next key and 0 if all ask the same, cost, longest wait
+-- Decisions: groups of equal requests: place of the specs, how many limits (0 is one
+--            window), how many of them are no shadows, first key, how many requests, 1
+--            if each asks the next key and 0 if all ask the same, cost, longest wait
 -- Reply:     -1 - now, to tell it from that of the long way; for every key of every
---            group, and every limit, X and Y before the first request. The verdicts
---            follow from that by the same rules, so that nobody has to send them.
+--            group, and every limit, how long until T, and F, before the first
+--            request. The verdicts follow from that by the same rules, so that nobody
+--            has to send them.
 local simple = mode == 1
 if simple then
   local keys, get = KEYS, redis.pcall
@@ -24,8 +25,10 @@ if simple then
     end
     if limits > 1 then
       --include several_buckets.lua
+    elseif limits == 0 then
+      --include one_window.lua
     else
-      local head, most, aheadMost, n, per, capQ, capR, q, r = unpack('<c12dddddddd', body, spec)
+      local shape, most, aheadMost, n, per, capQ, capR, q, r = unpack('<xxxc8dddddddd', body, spec)
       if n >= 4294967296 then
         simple = false
         break
@@ -34,20 +37,21 @@ if simple then
       --include fast_price.lua
       for _ = 1, asked do
         local value = first == key and firstValue or values and values[key] or get('GET', keys[key])
-        local t, f, changed = now, 0, false
+        local t, f, changed, ends = now, 0, false, 0
         if value then
-          local written, T, F, unit
+          local version, given, written, T, F, unit
           local limit = capQ
           if #value == 28 then
-            written, T, F, unit = unpack('<c12dI4I4', value)
+            version, given, written, T, F, unit = unpack('<BI3c8dI4I4', value)
             if T < 0 then -- ahead
               T, limit = -T, capQ + aheadMost
             end
           end
-          if written ~= head or unit ~= n and F > 0 or not (T < 9007199254740992 and F < n and unit > 0) then
+          if version ~= 2 or written ~= shape or unit ~= n and F > 0 or not (T < 9007199254740992 and F < n and unit > 0) then
             simple = false
             break
           end
+          ends = (T - T % 1000) / 1000 + given
           -- bucketAt
           if T >= now then
             t, f = T, F
@@ -70,11 +74,12 @@ if simple then
         end
         if changed then
           -- putBucket
-          local left, T = t - now, t
+          local left, last, T = t - now, t, t
           if left > capQ or left == capQ and f > capR then -- ahead
             T = -t
           end
-          local value, life = pack('<c12dI4I4', head, T, f, n), (left - left % 1000) / 1000 + slack
+          --include life.lua
+          local value = pack('<BI3c8dI4I4', 2, spare, shape, T, f, n)
           --include fast_keep.lua
         end
         key = key + step
@@ -86,11 +91,18 @@ if simple then
   end
   if simple then
     if first then
-      call('SET', keys[first], firstValue, 'PX', firstLife)
+      if firstLife then
+        call('SET', keys[first], firstValue, 'PX', firstLife)
+      else
+        call('SET', keys[first], firstValue, 'KEEPTTL')
+      end
     end
     for key = 1, values and #keys or 0 do
-      if values[key] then
-        call('SET', keys[key], values[key], 'PX', lives[key])
+      local value, life = values[key], lives[key]
+      if life then
+        call('SET', keys[key], value, 'PX', life)
+      elseif value then
+        call('SET', keys[key], value, 'KEEPTTL')
       end
     end
     return reply

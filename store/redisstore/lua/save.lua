@@ -1,14 +1,16 @@
 -- Writes all keys whose states changed. What is as good as never
 -- seen is left out.
 for key, e in pairs(entries) do
-  local dirty, T, value, lone = false, -1, '\1', nil
+  local dirty, T, left, value, lone = false, -1, 0, '', nil
   for i = 1, #e do
     local s = e[i]
     dirty = dirty or s.dirty
     if s.T >= now and s.T > 0 then
       lone = T < 0 and s.kind == 3 and s.G < 4294967296 and s
-      T = max(T, s.T)
       local kind, m, ahead = s.kind, s.more, 0
+      if s.T > T then -- the end of a window stays where it is
+        T, left = s.T, kind < 7 and s.T - now or 0
+      end
       if s.ahead then
         ahead = 1
       end
@@ -28,11 +30,18 @@ for key, e in pairs(entries) do
       end
     end
   end
-  if lone then
-    value = pack('<BBHc8dI4I4', 1, 3, 3, lone.shape, lone.ahead and -lone.T or lone.T, lone.F, lone.G)
-  end
   if dirty and T >= 0 then
-    call('SET', KEYS[key], value, 'PX', floor((T - now) / 1000) + slack)
+    local last, ends = T, e.ends
+    --include life.lua
+    if lone then
+      value = pack('<c8dI4I4', lone.shape, lone.ahead and -lone.T or lone.T, lone.F, lone.G)
+    end
+    value = pack('<BI3', 2, spare) .. value
+    if life then
+      call('SET', KEYS[key], value, 'PX', life)
+    else
+      call('SET', KEYS[key], value, 'KEEPTTL')
+    end
   elseif dirty then
     call('DEL', KEYS[key])
   end

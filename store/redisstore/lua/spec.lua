@@ -3,7 +3,7 @@
 -- a decision when they are made, so they are made when they are asked for.
 local p = specs[spec]
 if not p then
-  local _, kind, words, shape, at = unpack('<BBHc8', body, spec)
+  local kind, words, shape, at = unpack('<BHc8', body, spec)
   local decide = decides[kind]
   if kind == 3 or kind == 5 then
     local most, maxWait, n, per, capQ, capR, oneQ, oneR = unpack('<dddddddd', body, at)

@@ -1,9 +1,11 @@
 -- Finds the state s of the limit p at the key, or the fault of its value. The
 -- states of all limits of a key but logs and permits lie in one value: the version
--- of the format, then a record for each: kind, number of words, shape, 1 if
--- something is booked ahead, and the words: T, F, then G or more. A lone token
--- bucket, the most common value, is shorter, 28 bytes: T, negative if something is
--- booked ahead, and F and G as integers of 4 bytes.
+-- of the format, how much longer in ms the key lives than its latest T (3 bytes), then
+-- a record for each: kind, number of words, shape, 1 if something is booked ahead, and
+-- the words: T, F, then G or more. A lone token bucket, the most common value, is
+-- shorter, 28 bytes: shape, T, negative if something is booked ahead, and F and G as
+-- integers of 4 bytes. Version 1 does not tell how long the key lives; there a lone
+-- bucket has its kind and number of words instead.
 local s
 if p.kind < 3 then
   s = {T = 0, F = 0, G = 0}
@@ -17,21 +19,22 @@ elseif p.kind > 9 then
 else
   local e = entries[key]
   if not e then
-    e = {}
+    e = {ends = 0}
     entries[key] = e
     local value = redis.pcall('GET', KEYS[key])
     if type(value) == 'string' then
-      local at, stop = 2, #value
-      local version = byte(value)
-      if version ~= 1 then
-        e.fault, at = version and version > 1 and version < 32 and newer or corrupt, stop + 1
+      local at, stop, version, given, last = 2, #value, byte(value), 0, 0
+      if version == 2 and stop > 4 then
+        given, at = unpack('<I3', value, at)
+      elseif version ~= 1 then
+        e.fault, at = version and version > 2 and version < 32 and newer or corrupt, stop + 1
       end
-      if stop == 28 and at == 2 then
-        local _, kind, words, shape, T, F, G = unpack('<BBHc8dI4I4', value)
+      if stop == 28 and at < 6 then
+        local shape, T, F, G = unpack('<c8dI4I4', value, 5)
         local ahead = T < 0
         T, at = ahead and -T or T, stop + 1
-        if kind == 3 and words == 3 and T < exact and F < G then
-          e[1] = {kind = kind, shape = shape, ahead = ahead, T = T, F = F, G = G}
+        if (version == 2 or sub(value, 2, 4) == '\3\3\0') and T < exact and F < G then
+          e[1], last = {kind = 3, shape = shape, ahead = ahead, T = T, F = F, G = G}, T
         else
           e.fault = corrupt
         end
@@ -57,7 +60,10 @@ else
           e.fault = corrupt
           break
         end
-        e[#e + 1] = {kind = kind, shape = shape, ahead = ahead == 1, T = T, F = F, G = G, more = more}
+        e[#e + 1], last = {kind = kind, shape = shape, ahead = ahead == 1, T = T, F = F, G = G, more = more}, max(last, T)
+      end
+      if version == 2 then
+        e.ends = floor(last / 1000) + given
       end
     elseif value then
       if not string.find(value.err, 'WRONGTYPE', 1, true) then
