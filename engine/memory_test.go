@@ -13,7 +13,7 @@ import (
 // store that was given.
 func TestMemory(t *testing.T) {
 	set := compile(t, perUser("c", "9/s"), perUser("i", "instance: 9/s"), perUser("s", "split: 9/s"))
-	const most = 256 << 10
+	const most = 512 << 10
 	given := memstore.New()
 	e := open(t, set, given, engine.MaxMemory(most), engine.WithInstance(split.Fixed{Live: 2}), engine.WithClock(newHands().Now)) // which stands still: no bucket is full again
 	for i := range 3 {

@@ -62,8 +62,11 @@ func (t *cidrTable) find(a netip.Addr, to []int32) []int32 {
 	case a.Is4():
 		address := fourOf(a)
 		for i := range t.four {
-			if number := t.four[i].numbers.find(address & t.four[i].mask); number != 0 {
-				to = append(to, number)
+			f := &t.four[i]
+			if masked := address & f.mask; f.numbers.begins(masked) {
+				if number := f.numbers.find(masked); number != 0 {
+					to = append(to, number)
+				}
 			}
 		}
 	case a.Is6():
@@ -80,13 +83,20 @@ func (t *cidrTable) find(a netip.Addr, to []int32) []int32 {
 
 // addressTable finds numbers above 0 by IPv4 addresses, as textTable does by texts.
 type addressTable struct {
-	slots []addressSlot // as many as a power of two, at least half of them free
-	used  int
+	slots  []addressSlot // as many as a power of two, at least half of them free
+	used   int
+	firsts [4]uint64 // a bit for every first byte that there is
 }
 
 type addressSlot struct {
 	address uint32
 	number  int32 // 0: free
+}
+
+// begins reports whether there is an address with the same first byte: if not, there is
+// no need to hash it.
+func (t *addressTable) begins(address uint32) bool {
+	return t.firsts[address>>30]>>(address>>24&63)&1 != 0
 }
 
 // find returns the number of an address, or 0. There is one at least in the table.
@@ -117,6 +127,7 @@ func (t *addressTable) add(address uint32, number int32) {
 		t.used++
 	}
 	*slot = addressSlot{address, number}
+	t.firsts[address>>30] |= 1 << (address >> 24 & 63)
 }
 
 // prefixes is a list of addresses and prefixes.

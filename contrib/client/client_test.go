@@ -57,6 +57,21 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestExplain(t *testing.T) {
+	c, asked := serve(t, 200, "application/json", `{"decision":`+denied+`,"path":"/login","calls":3,"rules":[
+		{"rule":"login","matches":true,"why":"fits","key":"ann","mode":"enforce","cost":2,"limits":[{"name":"per-minute","limit":"5/m","reset_after_ms":60000}]}]}`)
+	x, err := c.Explain(t.Context(), sluiceclient.Request{Path: "//login"})
+	if err != nil || (*asked)[0].path != "/v1/explain" {
+		t.Fatalf("%+v, %v", *asked, err)
+	}
+	if x.Decision.Rule != "login" || x.Path != "/login" || x.Calls != 3 || len(x.Rules) != 1 {
+		t.Errorf("%+v", x)
+	}
+	if r := x.Rules[0]; !r.Matches || r.Key != "ann" || r.Cost != 2 || len(r.Limits) != 1 || r.Limits[0].ResetAfter != time.Minute {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestCheckAll: many requests go in several calls, in order.
 func TestCheckAll(t *testing.T) {
 	var sizes []int

@@ -6,6 +6,7 @@ import "time"
 type Explanation struct {
 	Decision Decision          // what Check would say now
 	Path     string            // as rules see it
+	Calls    int               // of the server's store that Check takes; above 1, keys lie in as many slots of a Redis Cluster
 	Rules    []RuleExplanation // all rules, in the order of the configuration
 }
 
@@ -38,6 +39,7 @@ type LimitExplanation struct {
 type wireExplanation struct {
 	Decision wireDecision          `json:"decision"`
 	Path     string                `json:"path"`
+	Calls    int                   `json:"calls"`
 	Rules    []wireRuleExplanation `json:"rules"`
 }
 
@@ -66,7 +68,7 @@ type wireLimitExplanation struct {
 }
 
 func (w *wireExplanation) explanation() *Explanation {
-	x := &Explanation{Decision: w.Decision.decision(), Path: w.Path}
+	x := &Explanation{Decision: w.Decision.decision(), Path: w.Path, Calls: w.Calls}
 	for _, r := range w.Rules {
 		to := RuleExplanation{Rule: r.Rule, Matches: r.Matches, Why: r.Why, Key: r.Key, Mode: r.Mode, Cost: r.Cost}
 		for _, l := range r.Limits {

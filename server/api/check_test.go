@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/store"
+	"github.com/sluice-limiter/sluice/store/memstore"
 )
 
 const login = `{"method":"POST","path":"/login","ip":"192.0.2.1"}`
@@ -129,7 +130,7 @@ func TestOtherVerbs(t *testing.T) {
 func TestExplain(t *testing.T) {
 	h := New(newFake(t, sample, nil), Options{})
 	x := read[Explanation](t, ask(h, "POST", "/v1/explain", `{"method":"POST","path":"//login/","ip":"192.0.2.1"}`))
-	if !x.Decision.Allowed || x.Path != "/login" || len(x.Rules) != 3 {
+	if !x.Decision.Allowed || x.Path != "/login" || x.Calls != 1 || len(x.Rules) != 3 {
 		t.Fatalf("%+v", x)
 	}
 	r := x.Rules[0]
@@ -141,6 +142,33 @@ func TestExplain(t *testing.T) {
 	}
 	if x.Rules[1].Matches || x.Rules[1].Why == "" || x.Rules[1].Limits == nil {
 		t.Errorf("%+v", x.Rules[1])
+	}
+}
+
+// scattered is a store in which every key lies in a slot of its own.
+type scattered struct{ store.Store }
+
+// Calls implements [store.Spread].
+func (scattered) Calls(checks []store.Check) int {
+	keys := map[string]bool{}
+	for i := range checks {
+		keys[checks[i].Key] = true
+	}
+	return len(keys)
+}
+
+// TestExplainTellsOfCalls: who asks learns whether others can see what is spent before all
+// of it is decided.
+func TestExplainTellsOfCalls(t *testing.T) {
+	h := New(newFake(t, sample, scattered{memstore.New()}), Options{})
+	for body, want := range map[string]int{
+		`{"path":"/nobody"}`: 0,
+		login:                1,
+		`{"method":"POST","path":"/login","ip":"192.0.2.1","user":"ann","attributes":{"app":"web"}}`: 2,
+	} {
+		if x := read[Explanation](t, ask(h, "POST", "/v1/explain", body)); x.Calls != want {
+			t.Errorf("%s: %d calls, want %d", body, x.Calls, want)
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ func (h *handler) explain(w http.ResponseWriter, r *http.Request) {
 
 // ExplanationOf is an explanation as the API tells it.
 func ExplanationOf(x *engine.Explanation) Explanation {
-	e := Explanation{Decision: DecisionOf(&x.Decision), Path: x.Path, Rules: make([]RuleExplanation, len(x.Rules))}
+	e := Explanation{Decision: DecisionOf(&x.Decision), Path: x.Path, Calls: x.Calls, Rules: make([]RuleExplanation, len(x.Rules))}
 	for i := range x.Rules {
 		r := &x.Rules[i]
 		e.Rules[i] = RuleExplanation{

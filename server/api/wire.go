@@ -65,9 +65,14 @@ type Reservation struct {
 
 // Explanation is the answer to POST /v1/explain.
 type Explanation struct {
-	Decision Decision          `json:"decision"` // what a check would say now
-	Path     string            `json:"path"`     // as rules see it
-	Rules    []RuleExplanation `json:"rules"`    // all rules, in the order of the configuration
+	Decision Decision `json:"decision"` // what a check would say now
+	Path     string   `json:"path"`     // as rules see it
+	// Calls is how many calls of the store a check takes, 0 if it asks none. Above 1 the
+	// keys lie in as many slots of a Redis Cluster: what the first calls spend is given
+	// back if a later one refuses, and others can see it for a round trip. Rules with the
+	// same tag keep their keys together.
+	Calls int               `json:"calls"`
+	Rules []RuleExplanation `json:"rules"` // all rules, in the order of the configuration
 }
 
 // RuleExplanation is what one rule has to do with a request.

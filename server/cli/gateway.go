@@ -78,7 +78,7 @@ func runGateway(c *cobra.Command, t Terminal, from config.Sources, hup <-chan os
 		scheme = "https"
 	}
 	_, version := a.Rules()
-	fmt.Fprintf(c.OutOrStdout(), "the gateway listens on %s://%s with the rules of %s\n", scheme, a.DoorAddr("gateway"), version.Source)
+	fmt.Fprintf(c.OutOrStdout(), "the gateway listens on %s://%s with %s\n", scheme, a.DoorAddr("gateway"), rulesOf(version.Source))
 	fmt.Fprintf(c.OutOrStdout(), "metrics and API: http://%s, and: sluice top --server http://%s\n", a.Addr(), a.Addr())
 	return reloading(c.Context(), a, hup)
 }

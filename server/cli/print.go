@@ -42,6 +42,10 @@ func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Mill
 func printExplanation(w io.Writer, x api.Explanation) {
 	printDecision(w, x.Decision)
 	fmt.Fprintf(w, "path as rules see it: %s\n", x.Path)
+	if x.Calls > 1 {
+		fmt.Fprintf(w, "the keys lie in %d slots of the Redis Cluster, so a decision takes %d calls: what one spends is given back if another refuses,\n"+
+			"and others can see it for a round trip; rules with the same tag keep their keys in one slot\n", x.Calls, x.Calls)
+	}
 	for _, r := range x.Rules {
 		fmt.Fprintf(w, "\nrule %s: ", r.Rule)
 		if !r.Matches {

@@ -138,11 +138,19 @@ func reloading(ctx context.Context, a *app.App, hup <-chan os.Signal) error {
 	return a.Run(ctx)
 }
 
+// rulesOf says in words where the rules come from.
+func rulesOf(source string) string {
+	if source == config.BuiltIn {
+		return "its built-in sample rules (name your own with --config)"
+	}
+	return "the rules of " + source
+}
+
 // hello says what runs and what to try next.
 func hello(out io.Writer, a *app.App, scheme string, tokens bool) {
 	_, version := a.Rules()
 	base := scheme + "://" + a.Addr().String()
-	fmt.Fprintf(out, "sluice listens on %s with the rules of %s\n\nTry it:\n", base, version.Source)
+	fmt.Fprintf(out, "sluice listens on %s with %s\n\nTry it:\n", base, rulesOf(version.Source))
 	token := ""
 	if tokens {
 		token = `-H "Authorization: Bearer $SLUICE_TOKEN" `
