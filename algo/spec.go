@@ -68,6 +68,7 @@ type Spec struct {
 	steps      int64  // interval: steps from empty to full
 	size       int64  // sliding_window: of a sub-window
 	longest    int64  // sliding_log: longest period
+	span       int64  // see spanOf
 	warm       warmSpec
 	shape      uint64
 }
@@ -115,6 +116,7 @@ func Compile(p Spec) (*Spec, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.span = p.spanOf()
 	p.shape = p.hashShape()
 	return &p, nil
 }

@@ -12,16 +12,16 @@ func (s *Store) place(p *page, k key, now int64) int {
 	ss, step := p.slots.Load(), p.table.step
 	home := k.home(step)
 	for i := home; i < home+reach*step; i += step {
-		if sl := &ss[i%pageSlots]; sl.hi.Load()|sl.lo.Load() == 0 || sl.word.Load()&moved != 0 {
-			return int(i % pageSlots)
+		if sl := ss.at(i % places(step)); sl.hi.Load()|sl.lo.Load() == 0 || sl.word.Load()&moved != 0 {
+			return int(i % places(step))
 		}
 	}
 	for i := home; i < home+reach*step; i += step {
-		sl := &ss[i%pageSlots]
+		sl := ss.at(i % places(step))
 		w := sl.word.Load()
 		if now > sl.idleSince(w)+grace && sl.unit.Load()&pinned == 0 && sl.kill(w) {
 			s.keys.Add(-1)
-			return int(i % pageSlots)
+			return int(i % places(step))
 		}
 	}
 	return -1
@@ -31,7 +31,7 @@ func (s *Store) place(p *page, k key, now int64) int {
 type victim struct {
 	page *page
 	slot *slot
-	i    int
+	i    uint
 	word uint64
 	rank int64
 	only uint64 // consider only keys whose unit has this bit
@@ -42,8 +42,8 @@ type victim struct {
 // consider looks at slot i. Idle keys go first, the longest idle of them before
 // the others, then those that will be idle soonest; those that somebody asks for
 // go last.
-func (v *victim) consider(p *page, i int, now int64) {
-	sl := &p.slots.Load()[i]
+func (v *victim) consider(p *page, i uint, now int64) {
+	sl := p.slots.Load().at(i)
 	if sl.hi.Load()|sl.lo.Load() == 0 {
 		return
 	}
@@ -69,11 +69,11 @@ func (s *Store) evict(p *page, k key, now int64) victim {
 	home := k.home(step)
 	var v victim
 	for i := home; i < home+reach*step; i += step {
-		v.consider(p, int(i%pageSlots), now)
+		v.consider(p, i%places(step), now)
 	}
 	if v.kept == v.seen { // every one is asked for: the marks have served
 		for i := home; i < home+reach*step; i += step {
-			p.slots.Load()[i%pageSlots].unit.And(^asked)
+			p.slots.Load().at(i % places(step)).unit.And(^asked)
 		}
 	}
 	return v
@@ -128,8 +128,8 @@ func (s *Store) evictAnywhere(now int64, only uint64) bool {
 		if p.slots.Load() == nil {
 			continue
 		}
-		for i := uint(0); i < pageSlots; i += p.table.step {
-			v.consider(p, int(i), now)
+		for i := uint(0); i < places(p.table.step); i += p.table.step {
+			v.consider(p, i, now)
 		}
 		if v.seen >= reach && (v.rank < now || pages >= 1) {
 			break
@@ -148,9 +148,16 @@ func (s *Store) evictAnywhere(now int64, only uint64) bool {
 // each page as often as new keys do, and each table as often as it has pages.
 func (s *Store) nextPage() *page {
 	h := s.hand.Add(1) * 0x9e3779b97f4a7c15
-	bytes := s.table.bytes.Load()
-	if h%uint64(1+bytes+s.wide.bytes.Load()) > uint64(bytes) {
-		return s.wide.page(key{hi: h})
+	all := s.tables()
+	sum := int64(1)
+	for _, t := range all {
+		sum += t.bytes.Load()
+	}
+	at := int64(h % uint64(sum))
+	for _, t := range all[1:] {
+		if at -= t.bytes.Load(); at < 0 {
+			return t.page(key{hi: h})
+		}
 	}
 	return s.table.page(key{hi: h})
 }
@@ -193,21 +200,29 @@ func (s *Store) within(used, most int64) bool {
 // sixteenth of that is left to all but the narrow table, half of it to what stands
 // beside the tables.
 func (s *Store) mayGrow(t *table, n int64) bool {
-	used, beside := t.bytes.Load()+n, max(s.besides(), s.maxBytes/32)
-	if t == &s.wide {
-		return s.within(used+beside, s.maxBytes-s.table.claims())
+	beside := s.claims() - t.claims() + max(s.besides(), s.maxBytes/32)
+	if t == &s.table {
+		beside = max(beside, s.maxBytes/16)
 	}
-	return s.within(used+max(s.wide.claims()+beside, s.maxBytes/16), s.maxBytes)
+	return s.within(t.bytes.Load()+n+beside, s.maxBytes)
 }
 
 // claims returns the bytes of the table, or of the first pages of its shards, which
 // nobody denies it.
-func (t *table) claims() int64 { return max(t.bytes.Load(), shards*pageBytes) }
+func (t *table) claims() int64 { return max(t.bytes.Load(), shards*pageBytes(t.step)) }
+
+// claims returns those of all tables.
+func (s *Store) claims() (bytes int64) {
+	for _, t := range s.tables() {
+		bytes += t.claims()
+	}
+	return bytes
+}
 
 // roomBeside reports whether there is room for n more bytes beside the tables: of
 // states that grow, of reservations, and of permits.
 func (s *Store) roomBeside(n int64) bool {
-	return s.within(s.besides()+n, max(s.maxBytes-s.table.claims()-s.wide.claims(), s.maxBytes/32))
+	return s.within(s.besides()+n, max(s.maxBytes-s.claims(), s.maxBytes/32))
 }
 
 // besides returns the bytes of what stands beside the tables, free rests included.

@@ -183,7 +183,7 @@ func TestCallOfKnownKeysEvictsNobody(t *testing.T) {
 	page := w.table.lockPage(k)
 	page.split(k)
 	page.mu.Unlock()
-	w.add(addition{key: k, unit: 1, now: 1})
+	w.add(addition{table: &w.table, key: k, unit: 1, now: 1})
 	w.all(store.Check{Key: "a", Spec: p, Cost: 1}, store.Check{Key: "b", Spec: p, Cost: 1})
 	if got := w.Stats(); got.Keys != 3 || got.Evicted != 0 {
 		t.Errorf("stats %+v", got)

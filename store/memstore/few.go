@@ -24,9 +24,11 @@ type handful struct {
 // takeFew is takeAll for a handful, with the same answers and the same states after
 // it. It reports whether the call was one; if not, it has changed no state.
 func (s *Store) takeFew(checks []store.Check) bool {
-	if !allWords(checks) {
-		return false
-	}
+	return allWords(checks) && s.takeWords(checks)
+}
+
+// takeWords is takeFew for checks that are few, and their states words.
+func (s *Store) takeWords(checks []store.Check) bool {
 	var h handful
 	h.hash(s, checks)
 	if !h.sort(len(checks)) || !h.find(len(checks)) || !h.hold(len(checks)) {
@@ -42,7 +44,9 @@ func (s *Store) takeFew(checks []store.Check) bool {
 		c := &checks[i]
 		c.Now = now
 		if allowed && c.Verdict.Allowed && c.Cost > 0 {
-			c.Mark = c.Spec.BucketMark(c.Verdict, now)
+			if c.Verdict.Wait > 0 || c.Want > 0 { // else nobody asks for it
+				c.Mark = c.Spec.BucketMark(c.Verdict, now)
+			}
 			h.slots[i].spend(h.nexts[i])
 			continue
 		}
@@ -64,6 +68,18 @@ func allWords(checks []store.Check) bool {
 	return len(checks) <= few
 }
 
+// everyday reports whether the checks of a Spend are a handful without any fault or
+// shadow: what nearly all are, told by few questions.
+func everyday(checks []store.Check) bool {
+	for i := range checks {
+		c := &checks[i]
+		if uint(len(c.Key)-1) >= store.MaxKey || uint64(c.Cost) > algo.MaxCount || c.Spec.WordUnit() == 0 || c.Shadow {
+			return false
+		}
+	}
+	return uint(len(checks)-2) <= few-2
+}
+
 // hash hashes the keys, and lets their slots be fetched before any of them is needed:
 // all at the same time.
 func (h *handful) hash(s *Store, checks []store.Check) {
@@ -71,7 +87,7 @@ func (h *handful) hash(s *Store, checks []store.Check) {
 		c := &checks[i]
 		k := s.hash.key(c.Key, c.Spec.Shape())
 		page := s.table.slots(k)
-		page.prefetch(k, narrow)
+		prefetch(page.start(k, narrow))
 		h.keys[i], h.pages[i] = k, page
 	}
 }
@@ -81,21 +97,40 @@ func (h *handful) hash(s *Store, checks []store.Check) {
 // nobody could foresee. It fails if two are the same, which their first halves tell
 // well enough.
 func (h *handful) sort(n int) bool {
+	if n == 3 {
+		return h.sortThree()
+	}
 	var places [few]uint8
 	for i := 1; i < n; i++ {
 		for j := range i {
 			if h.keys[i].hi == h.keys[j].hi {
 				return false
 			}
-			_, less := bits.Sub64(h.keys[i].hi, h.keys[j].hi, 0)
-			places[j] += uint8(less)
-			places[i] += uint8(1 - less)
+			less := before(h.keys[i].hi, h.keys[j].hi)
+			places[j] += less
+			places[i] += 1 - less
 		}
 	}
 	for i := range n {
 		h.order[places[i]%few] = uint8(i)
 	}
 	return true
+}
+
+// sortThree is sort for what is asked most often of all, without its loops.
+func (h *handful) sortThree() bool {
+	a, b, c := h.keys[0].hi, h.keys[1].hi, h.keys[2].hi
+	ba, ca, cb := before(b, a), before(c, a), before(c, b)
+	h.order[(ba+ca)%few] = 0
+	h.order[(1-ba+cb)%few] = 1
+	h.order[(2-ca-cb)%few] = 2
+	return a != b && a != c && b != c
+}
+
+// before returns 1 if a comes before b, else 0.
+func before(a, b uint64) uint8 {
+	_, less := bits.Sub64(a, b, 0)
+	return uint8(less)
 }
 
 // find fails if a key has no slot.
@@ -138,9 +173,15 @@ func (h *handful) decide(checks []store.Check, now int64) (allowed, ok bool) {
 	}
 	allowed = true
 	for i := range checks {
-		c := &checks[i]
-		unit := h.slots[i].unitOf()
-		if unit != c.Spec.WordUnit() || !h.decideOne(i, c, now) {
+		c, unit := &checks[i], h.slots[i].unitOf()
+		if unit != c.Spec.WordUnit() {
+			return false, false
+		}
+		next, due, easy := c.Spec.TakeWord(h.words[i], now, c.Cost)
+		if easy && due <= c.Spec.WordCapacity() {
+			h.nexts[i] = next
+			c.Verdict = algo.Verdict{Allowed: true, Y: due}
+		} else if !h.decideHard(i, c, now) {
 			return false, false
 		}
 		if v := &c.Verdict; unit == 1 {
@@ -153,14 +194,9 @@ func (h *handful) decide(checks []store.Check, now int64) (allowed, ok bool) {
 	return allowed, true
 }
 
-// decideOne decides check i. The verdict's Y is in parts of a µs.
-func (h *handful) decideOne(i int, c *store.Check, now int64) bool {
-	next, due, easy := c.Spec.TakeWord(h.words[i], now, c.Cost)
-	if easy && due <= c.Spec.WordCapacity() {
-		h.nexts[i] = next
-		c.Verdict = algo.Verdict{Allowed: true, Y: due}
-		return true
-	}
+// decideHard decides check i if it is denied, has to wait or is anything else that is
+// rare. The verdict's Y is in parts of a µs.
+func (h *handful) decideHard(i int, c *store.Check, now int64) bool {
 	cut := false
 	h.nexts[i], c.Verdict, cut = c.Spec.DecideWord(h.words[i], now, c.Cost, c.MaxWait)
 	return !cut && !c.Verdict.Never

@@ -15,10 +15,10 @@ func (t *table) lockPage(k key) *page {
 
 // addition is a key that needs a slot.
 type addition struct {
+	table      *table
 	key        key
 	unit, word uint64
 	now        int64 // µs since the epoch
-	wide       bool  // it needs a slot with a tail
 	pin        bool  // it must stay until it is held
 }
 
@@ -26,12 +26,8 @@ type addition struct {
 // the word and the unit of a, and added is true. Nobody who holds a slot may call
 // it: whoever splits a page waits for all of its slots.
 func (s *Store) add(a addition) (sl *slot, added bool) {
-	t := &s.table
-	if a.wide {
-		t = &s.wide
-	}
 	for room := false; ; {
-		p := t.lockPage(a.key)
+		p := a.table.lockPage(a.key)
 		if sl := p.live(a.key); sl != nil {
 			if a.pin {
 				sl.unit.Or(pinned)
@@ -74,16 +70,17 @@ func (s *Store) addTo(p *page, a addition) (*slot, bool) {
 		if !s.kill(v, a.now) { // used this very moment
 			return nil, false
 		}
-		i = v.i
+		i = int(v.i)
 	}
-	s.claim(p, &ss[i], a)
-	return &ss[i], true
+	sl := ss.at(uint(i))
+	s.claim(p, sl, a)
+	return sl, true
 }
 
 // firstSlots gives a page its slots when its first key comes.
 func (p *page) firstSlots(k key) *slots {
-	ss := new(slots)
-	p.table.bytes.Add(pageBytes)
+	ss := newSlots(p.table.step)
+	p.table.bytes.Add(pageBytes(p.table.step))
 	sh := &p.table.shards[shardOf[k.hi>>56]]
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -134,8 +131,8 @@ func (p *page) split(k key) {
 	p.depth++
 	p.bits <<= 1
 	q := &page{table: p.table, depth: p.depth, bits: p.bits | 1}
-	q.slots.Store(new(slots))
-	p.table.bytes.Add(pageBytes)
+	q.slots.Store(newSlots(p.table.step))
+	p.table.bytes.Add(pageBytes(p.table.step))
 	moveSlots(p, q, true)
 	moveSlots(p, q, false)
 	p.compact()
@@ -147,10 +144,11 @@ func (p *page) split(k key) {
 // and of a directory twice as large if this one tells no more keys apart.
 func (p *page) growth(k key) int64 {
 	d := p.table.dirs[k.hi>>56].Load()
-	if p.depth < d.depth {
-		return pageBytes
+	bytes := pageBytes(p.table.step)
+	if p.depth == d.depth {
+		bytes += pathBytes * int64(len(d.pages))
 	}
-	return pageBytes + pathBytes*int64(len(d.pages))
+	return bytes
 }
 
 // grow brings a page that split into the directory, which doubles if it has to.
@@ -183,8 +181,9 @@ func (t *table) grow(shard uint8, p, q *page) (bytes int64) {
 // is free.
 func moveSlots(p, q *page, over bool) {
 	from, step := p.slots.Load(), p.table.step
-	for i := uint(0); i < pageSlots; i += step {
-		k := key{from[i].hi.Load(), from[i].lo.Load()}
+	for i := uint(0); i < places(step); i += step {
+		sl := from.at(i)
+		k := key{sl.hi.Load(), sl.lo.Load()}
 		if q.covers(k) && (i < k.home(step)) == over {
 			moveSlot(p, i, q)
 		}
@@ -192,7 +191,7 @@ func moveSlots(p, q *page, over bool) {
 }
 
 func moveSlot(p *page, i uint, q *page) {
-	from := &p.slots.Load()[i]
+	from, step := p.slots.Load().at(i), p.table.step
 	w := from.word.Load()
 	for spins := 0; w&moved == 0 && !from.kill(w); spins++ {
 		pause(spins)
@@ -203,11 +202,11 @@ func moveSlot(p *page, i uint, q *page) {
 	}
 	k := key{from.hi.Load(), from.lo.Load()}
 	to := q.slots.Load()
-	j := min(i, k.home(q.table.step))
-	for to[j].hi.Load()|to[j].lo.Load() != 0 {
-		j += q.table.step
+	j := min(i, k.home(step))
+	for to.at(j).hi.Load()|to.at(j).lo.Load() != 0 {
+		j += step
 	}
-	to[j].put(from, w)
+	to.at(j).put(from, w)
 }
 
 // put moves a key here, into a free or dead slot without a rest, from one that
@@ -216,9 +215,10 @@ func (s *slot) put(from *slot, w uint64) {
 	s.word.Store(moved)
 	s.hi.Store(from.hi.Load())
 	s.lo.Store(from.lo.Load())
-	s.unit.Store(from.unit.Swap(0)) // its rest has one owner
-	if s.unit.Load()&near != 0 {
-		*s.tail() = *from.tail()
+	unit := from.unit.Swap(0) // its rest has one owner
+	s.unit.Store(unit)
+	if unit&(near|ample) != 0 {
+		copy(s.tail(unit), from.tail(unit))
 	}
 	s.word.Store(w)
 }
@@ -227,14 +227,14 @@ func (s *slot) put(from *slot, w uint64) {
 // so that they are found sooner. A key that is in use this moment stays.
 func (p *page) compact() {
 	ss, step := p.slots.Load(), p.table.step
-	for i := uint(0); i < pageSlots; i += step {
-		from := &ss[i]
+	for i := uint(0); i < places(step); i += step {
+		from := ss.at(i)
 		k, w := key{from.hi.Load(), from.lo.Load()}, from.word.Load()
 		if w&flags != 0 || k == (key{}) {
 			continue
 		}
-		for j := k.home(step); j%pageSlots != i; j += step {
-			to := &ss[j%pageSlots]
+		for j := k.home(step); j%places(step) != i; j += step {
+			to := ss.at(j % places(step))
 			if to.word.Load()&moved == 0 && to.hi.Load()|to.lo.Load() != 0 {
 				continue
 			}

@@ -75,8 +75,8 @@ func (w *world) slotOf(name string, p *algo.Spec) *slot {
 // eachSlot visits all live slots.
 func (w *world) eachSlot(visit func(p *page, sl *slot)) {
 	w.eachPage(func(p *page) {
-		for n := uint(0); n < pageSlots; n += p.table.step {
-			if sl := &p.slots.Load()[n]; sl.hi.Load()|sl.lo.Load() != 0 && sl.word.Load()&moved == 0 {
+		for n := uint(0); n < places(p.table.step); n += p.table.step {
+			if sl := p.slots.Load().at(n); sl.hi.Load()|sl.lo.Load() != 0 && sl.word.Load()&moved == 0 {
 				visit(p, sl)
 			}
 		}
@@ -85,7 +85,7 @@ func (w *world) eachSlot(visit func(p *page, sl *slot)) {
 
 // eachPage visits all pages that have slots.
 func (w *world) eachPage(visit func(p *page)) {
-	for _, t := range []*table{&w.table, &w.wide} {
+	for _, t := range w.tables() {
 		for i := range t.shards {
 			d, last := t.shards[i].dir, (*page)(nil)
 			for j := range d.pages {

@@ -99,9 +99,9 @@ func TestSwapNoticesAnotherKey(t *testing.T) {
 // key's word for another's.
 func TestFindReadsItsOwnWord(t *testing.T) {
 	w := newWorld(t)
-	keyOf := func(n int64) key { return key{7, uint64(n+1) * pageSlots} } // all with one home
+	keyOf := func(n int64) key { return key{7, uint64(n+1) * uint64(places(narrow))} } // all with one home
 	wordOf := func(n int64) uint64 { return 1<<40 + uint64(n) }
-	sl, _ := w.Store.add(addition{key: keyOf(0), unit: 1, word: wordOf(0)})
+	sl, _ := w.Store.add(addition{table: &w.table, key: keyOf(0), unit: 1, word: wordOf(0)})
 	pg := w.table.page(keyOf(0))
 	var last atomic.Int64
 	crowd(3, func(worker int) {

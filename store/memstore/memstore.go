@@ -33,7 +33,8 @@ type Store struct {
 	epoch int64
 	hash  hasher
 	table table // of states that fit into a slot
-	wide  table // of those that fit into its tail
+	half  table // of those that fit into a short tail of it
+	wide  table // of those that fit into a long one
 	rests rests // of all others
 	open  reservations
 
@@ -57,9 +58,9 @@ var _ store.Store = (*Store)(nil)
 // Option sets up a Store.
 type Option func(*Store)
 
-// MaxBytes caps the memory of the store. Below 256 KiB it is raised to that.
+// MaxBytes caps the memory of the store. Below 512 KiB it is raised to that.
 func MaxBytes(n int64) Option {
-	return func(s *Store) { s.maxBytes = max(n, 256<<10) }
+	return func(s *Store) { s.maxBytes = max(n, 512<<10) }
 }
 
 // MaxKeys caps the number of keys instead of the memory; both can be capped.
@@ -106,6 +107,7 @@ func New(opts ...Option) *Store {
 	s.base, s.exact = s.clock.Base()
 	s.epoch = s.clock.Start() - year // a clock that goes back a little stays on our scale
 	s.table.init(narrow)
+	s.half.init(half)
 	s.wide.init(wide)
 	s.open.init()
 	s.permits.all = make(map[key]*algo.Permits)
@@ -125,9 +127,11 @@ type Stats struct {
 
 // Stats returns the store's figures.
 func (s *Store) Stats() Stats {
-	return Stats{
-		s.keys.Load(), s.table.bytes.Load() + s.wide.bytes.Load() + s.besides(), s.evicted.Load(), s.forgotten.Load(), s.open.count(),
+	bytes := s.besides()
+	for _, t := range s.tables() {
+		bytes += t.bytes.Load()
 	}
+	return Stats{s.keys.Load(), bytes, s.evicted.Load(), s.forgotten.Load(), s.open.count()}
 }
 
 // Now returns the time by the store's clock.
@@ -136,6 +140,12 @@ func (s *Store) Now() time.Time { return time.UnixMicro(s.clock.Now()) }
 // Take implements [store.Store]. It never blocks on anything but other calls
 // and does not look at ctx.
 func (s *Store) Take(_ context.Context, op store.Op, checks []store.Check) error {
+	if op == store.Spend && everyday(checks) {
+		if !s.takeWords(checks) {
+			s.takeSeveral(checks)
+		}
+		return nil
+	}
 	if err := store.Validate(op, checks); err != nil {
 		return err
 	}
@@ -172,7 +182,7 @@ func (s *Store) TakeOne(name string, p *algo.Spec, cost int64, v *algo.Verdict) 
 		return
 	}
 	page := s.table.slots(k)
-	page.prefetch(k, narrow) // while the clock is read
+	prefetch(page.start(k, narrow)) // while the clock is read
 	var now int64
 	if s.exact {
 		now = int64(time.Since(s.base))/1000 + year

@@ -22,7 +22,7 @@ func (w *world) image(name string, p *algo.Spec) image {
 	}
 	im := image{hi: sl.hi.Load(), lo: sl.lo.Load(), word: sl.word.Load(), unit: sl.unit.Load()}
 	if im.unit&near != 0 {
-		im.more = fmt.Sprint(*sl.tail())
+		im.more = fmt.Sprint(sl.tail(im.unit))
 	}
 	if im.unit&far != 0 {
 		x := w.rests.at(im.unit)

@@ -2,11 +2,7 @@
 
 package memstore
 
-import "unsafe"
-
-// prefetch lets the processor fetch the two cache lines from p on, and does not
-// wait for them. A read would not do: the clock, which is read meanwhile, waits
-// for all reads before it.
-//
-//go:noescape
-func prefetch(p unsafe.Pointer)
+// prefetch lets the processor fetch the two cache lines from an address on, and does not
+// wait for them. Nothing need be there. A read would not do: the clock, which is read
+// meanwhile, waits for all reads before it.
+func prefetch(address uintptr)

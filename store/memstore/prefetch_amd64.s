@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func prefetch(p unsafe.Pointer)
+// func prefetch(address uintptr)
 TEXT ·prefetch(SB), NOSPLIT, $0-8
-	MOVQ p+0(FP), AX
+	MOVQ address+0(FP), AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	RET

@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func prefetch(p unsafe.Pointer)
+// func prefetch(address uintptr)
 TEXT ·prefetch(SB), NOSPLIT, $0-8
-	MOVD p+0(FP), R0
+	MOVD address+0(FP), R0
 	PRFM (R0), PLDL1KEEP
 	PRFM 64(R0), PLDL1KEEP
 	RET

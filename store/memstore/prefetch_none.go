@@ -2,7 +2,5 @@
 
 package memstore
 
-import "unsafe"
-
 // prefetch is nothing but a hint, and not known here.
-func prefetch(unsafe.Pointer) {}
+func prefetch(uintptr) {}

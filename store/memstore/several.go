@@ -102,7 +102,8 @@ func (s *Store) tryHoldAll(d *several, pin bool) bool {
 		if p.first != i || p.none {
 			continue
 		}
-		if p.slot, p.word = s.tryHold(s.tableOf(p.Spec), p.key); p.slot == nil {
+		t := s.tableOf(p.Spec)
+		if p.slot, p.word = s.tryHold(t.slots(p.key), p.key, t.step); p.slot == nil {
 			d.releaseAll(d.order[:n])
 			return false
 		}
@@ -134,7 +135,7 @@ func (s *Store) addPart(d *several, i int, pin bool) {
 		return
 	}
 	now := s.clock.Now()
-	a := addition{key: p.key, unit: s.unitFor(p.Spec, now), now: now - s.epoch, wide: t == &s.wide, pin: pin}
+	a := addition{key: p.key, unit: s.unitFor(p.Spec, now), now: now - s.epoch, table: t, pin: pin}
 	a.word = freshWord(a.unit, a.now)
 	if _, added := s.add(a); added {
 		p.fresh = a.word

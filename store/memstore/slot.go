@@ -47,17 +47,18 @@ const (
 )
 
 // near marks a unit that is none either: it holds the number of counts in the slot's
-// [tail].
+// tail.
 const (
 	near       uint64 = 1 << 58
 	bare       uint64 = 1 << 57 // beside near: State.F is zero, and not there
+	ample      uint64 = 1 << 56 // beside near or far: the tail is that of a wide slot
 	tailLength        = 15
 )
 
 // slot holds one key. A token bucket whose state fits into a word lives in the
 // slot alone, unit tells in which parts of a µs the word counts, and it is
 // decided by one compare-and-swap. Otherwise the word is State.T from aside, the
-// rest of the state is in the unit if it is small, in the [tail] of a wide slot, or in
+// rest of the state is in the unit if it is small, in the tail behind the slot, or in
 // a [rest] far from here; and all of it belongs to whoever holds the slot.
 type slot struct {
 	hi, lo atomic.Uint64 // whose: 128 bits of seeded hash; both zero: nobody's yet
@@ -145,7 +146,7 @@ func (s *slot) load(st *algo.State, w uint64, x *rest, epoch int64) {
 	case unit&small != 0:
 		st.F, st.G = splitUnit(unit)
 	case unit&near != 0:
-		s.tail().load(st, unit)
+		s.loadNear(st, unit)
 	case unit != 0 && unit&far == 0:
 		*st = algo.WordState(w, unit, epoch)
 		return

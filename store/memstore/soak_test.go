@@ -62,12 +62,12 @@ func (w *world) checkFigures() {
 	if c := w.rests.chunks.Load(); c != nil && len(owned)+len(w.rests.free) != len(*c)*restChunk {
 		w.Errorf("%d rests owned and %d free of %d", len(owned), len(w.rests.free), len(*c)*restChunk)
 	}
-	for _, t := range []*table{&w.table, &w.wide} {
+	for _, t := range w.tables() {
 		for i := range t.shards {
 			pages += pathBytes * int64(len(t.shards[i].dir.pages)-1)
 		}
 	}
-	w.eachPage(func(*page) { pages += pageBytes })
+	w.eachPage(func(p *page) { pages += pageBytes(p.table.step) })
 	for t := range w.open.all {
 		beside += t.bytes()
 	}
@@ -75,7 +75,7 @@ func (w *world) checkFigures() {
 	if got := w.keys.Load(); got != keys {
 		w.Errorf("%d keys counted, %d there", got, keys)
 	}
-	if got := w.table.bytes.Load() + w.wide.bytes.Load(); got != pages {
+	if got := w.table.bytes.Load() + w.half.bytes.Load() + w.wide.bytes.Load(); got != pages {
 		w.Errorf("%d bytes of pages counted, %d there", got, pages)
 	}
 	if got := w.beside.Load(); got != beside {

@@ -7,21 +7,37 @@ import (
 )
 
 const (
-	pageSlots = 128
-	reach     = 32                // a key lies within this many slots from its home on, the first after the last
-	pageBytes = pageSlots*32 + 48 // with the page itself
-	pathBytes = 16                // of an entry of a directory
+	reach     = 32 // a key lies within this many slots from its home on, the first after the last
+	pathBytes = 16 // of an entry of a directory
 )
 
-// A narrow table has a slot in every place of its pages. A wide one has a slot in
-// every fourth, and the slot's [tail] in the three between.
+// The step from slot to slot. A narrow table has a slot in every place of its pages.
+// A half and a wide one have a slot in every second or fourth place, and its tail
+// between: together one cache line, or two.
 const (
 	narrow = 1
+	half   = 2
 	wide   = 4
 )
 
-// slots are the places of a page.
-type slots [pageSlots]slot
+// places returns how many places a page of a table has: room for 128 narrow slots, or
+// for 64 with tails, for with fewer of those the directory would not stay in a cache.
+func places(step uint) uint { return 128 << (step / wide) }
+
+// pageBytes returns the bytes of a page, with the page itself.
+func pageBytes(step uint) int64 { return int64(places(step))*32 + 48 }
+
+// slots are the places of a page, as many as its table has, of which this is the first.
+type slots struct{ first slot }
+
+func newSlots(step uint) *slots {
+	return (*slots)(unsafe.Pointer(unsafe.SliceData(make([]slot, places(step)))))
+}
+
+// at returns the slot in place i, which must be one of them.
+func (s *slots) at(i uint) *slot {
+	return (*slot)(unsafe.Add(unsafe.Pointer(s), uintptr(i)*unsafe.Sizeof(slot{})))
+}
 
 // page is the unit of growth: a full page splits in two, nothing else moves,
 // and no memory is thrown away. Keys hash to a page by the bits of a directory
@@ -78,7 +94,7 @@ var shardOf = func() (of [256]uint8) {
 type table struct {
 	dirs   [256]atomic.Pointer[directory] // by the first byte of a key: that of its shard
 	shards [shards]shard
-	step   uint         // from slot to slot: narrow or wide
+	step   uint         // from slot to slot: narrow, half or wide
 	bytes  atomic.Int64 // of pages and directories
 }
 
@@ -106,7 +122,7 @@ func (t *table) init(step uint) {
 func (k key) bits() uint64 { return k.hi << 8 }
 
 // home returns the first place that the key may lie in.
-func (k key) home(step uint) uint { return uint(k.lo) * step % pageSlots }
+func (k key) home(step uint) uint { return uint(k.lo) * step % places(step) }
 
 // page returns the key's page.
 func (t *table) page(k key) *page {
@@ -114,24 +130,21 @@ func (t *table) page(k key) *page {
 	return d.pages[k.bits()>>(64-d.depth)].Load()
 }
 
-// prefetch lets the processor fetch what find will look at first.
-func (s *slots) prefetch(k key, step uint) {
-	if s != nil {
-		prefetch(unsafe.Pointer(&s[k.home(step)]))
-	}
+// start returns where find looks first, for [prefetch].
+func (s *slots) start(k key, step uint) uintptr {
+	return uintptr(unsafe.Pointer(s)) + uintptr(k.home(step))*unsafe.Sizeof(slot{})
 }
 
 // find returns the key's slot in s and its word, or nil and a dead word. The word
 // is read before the identity is known for sure, and so is the key's: a slot that
 // changes hands gets its new identity first. There are no slots before the first
-// key; without that look the compiler would read the page's first slot to see
-// whether there are, which costs a wait for memory.
+// key.
 func (s *slots) find(k key, step uint) (*slot, uint64) {
 	if s == nil {
 		return nil, moved
 	}
 	for i := range uint(reach) {
-		if s := &s[(uint(k.lo)+i)*step%pageSlots]; s.hi.Load() == k.hi {
+		if s := s.at((uint(k.lo) + i) * step % places(step)); s.hi.Load() == k.hi {
 			if w := s.word.Load(); s.lo.Load() == k.lo {
 				return s, w
 			}

@@ -68,7 +68,7 @@ func (s *Store) takeFirst(v *algo.Verdict, k key, p *algo.Spec, now, cost int64)
 	if !verdict.Allowed || cost == 0 { // nothing to remember
 		_, ok = s.table.absent(k)
 	} else {
-		_, ok = s.add(addition{key: k, unit: p.WordUnit(), word: next, now: now})
+		_, ok = s.add(addition{table: &s.table, key: k, unit: p.WordUnit(), word: next, now: now})
 	}
 	if ok {
 		*v = verdict
@@ -77,11 +77,20 @@ func (s *Store) takeFirst(v *algo.Verdict, k key, p *algo.Spec, now, cost int64)
 }
 
 // takeHeld decides one check on a slot that it holds. Every algorithm can be
-// decided like this. The clock is read while the slot is held, so a key never
-// sees time go back unless the clock does.
+// decided like this. The clock is read while the slot is fetched, and again while it
+// is held if the state may have been written since, so a key never sees time go back
+// unless the clock does.
 func (s *Store) takeHeld(v *algo.Verdict, k key, p *algo.Spec, cost int64) {
-	t := s.tableOf(p)
-	sl, w := s.holdKey(t, k)
+	t, at := s.tableOf(p), int64(0)
+	page := t.slots(k)
+	if p.Dated() {
+		prefetch(page.start(k, t.step))
+		at = s.at(p, s.clock.Now())
+	}
+	sl, w := s.tryHold(page, k, t.step)
+	if sl == nil {
+		sl, w = s.holdKey(t, k)
+	}
 	for sl == nil {
 		now := s.clock.Now()
 		*v = algo.Check(p, &algo.State{}, s.at(p, now), cost, 0)
@@ -91,17 +100,19 @@ func (s *Store) takeHeld(v *algo.Verdict, k key, p *algo.Spec, cost int64) {
 		*v = algo.Verdict{}
 		// Zero and held: it is ours, and new.
 		added := false
-		a := addition{key: k, unit: s.unitFor(p, now), word: held, now: now - s.epoch, wide: t == &s.wide}
+		a := addition{key: k, unit: s.unitFor(p, now), word: held, now: now - s.epoch, table: t}
 		if sl, added = s.add(a); !added {
 			sl, w = s.holdKey(t, k)
 		}
 	}
-	now := s.at(p, s.clock.Now())
 	var st algo.State
 	s.load(&st, sl, w)
-	if algo.DecideTo(v, p, &st, now, cost, 0) {
-		if s.save(sl, p, &st, now) {
-			s.relieve(now - s.epoch)
+	if p.Overtaken(&st, at) {
+		at = s.at(p, s.clock.Now())
+	}
+	if algo.DecideTo(v, p, &st, at, cost, 0) {
+		if s.save(sl, p, &st, at) {
+			s.relieve(at - s.epoch)
 		}
 		return
 	}
@@ -123,7 +134,7 @@ func (s *Store) at(p *algo.Spec, now int64) int64 {
 // nil if the key has none.
 func (s *Store) holdKey(t *table, k key) (*slot, uint64) {
 	for {
-		if sl, w := s.tryHold(t, k); sl != nil {
+		if sl, w := s.tryHold(t.slots(k), k, t.step); sl != nil {
 			return sl, w
 		}
 		if _, absent := t.absent(k); absent {
@@ -132,16 +143,16 @@ func (s *Store) holdKey(t *table, k key) (*slot, uint64) {
 	}
 }
 
-// tryHold holds the slot that the key seems to have, and returns it with its word.
-// It returns nil if that was dead or none. What lies far from the slot is fetched
+// tryHold holds the slot that the key seems to have in its page, and returns it with its
+// word. It returns nil if that was dead or none. What lies far from the slot is fetched
 // meanwhile.
-func (s *Store) tryHold(t *table, k key) (*slot, uint64) {
-	sl, w := t.find(k)
+func (s *Store) tryHold(page *slots, k key, step uint) (*slot, uint64) {
+	sl, w := page.find(k, step)
 	if w&moved != 0 {
 		return nil, 0
 	}
 	if unit := sl.unit.Load(); unit&far != 0 {
-		prefetch(unsafe.Pointer(s.rests.at(unit)))
+		prefetch(uintptr(unsafe.Pointer(s.rests.at(unit))))
 	}
 	w, ok := sl.hold(k)
 	if !ok {
@@ -162,6 +173,9 @@ func (s *Store) unitFor(p *algo.Spec, now int64) uint64 {
 func (s *Store) load(st *algo.State, sl *slot, w uint64) {
 	var x *rest
 	if unit := sl.unit.Load(); unit&far != 0 {
+		if unit&ample != 0 {
+			sl.prefetchFar()
+		}
 		x = s.rests.at(unit)
 	}
 	sl.load(st, w, x, s.epoch)
@@ -179,15 +193,15 @@ func (s *Store) save(sl *slot, p *algo.Spec, st *algo.State, now int64) (grew bo
 	if unit, ok := smallUnit(st); ok {
 		s.dropRest(sl)
 		sl.unit.Store(unit)
-	} else if !needsTail(p) || !sl.saveNear(st) {
-		grew = s.saveFar(sl, st)
+	} else if step := stepOf(p); !sl.saveNear(st, step) {
+		grew = s.saveFar(sl, st, step)
 	}
 	sl.word.Store(stateWord(st, s.epoch))
 	return grew
 }
 
 // saveFar writes what does not fit into the slot.
-func (s *Store) saveFar(sl *slot, st *algo.State) (grew bool) {
+func (s *Store) saveFar(sl *slot, st *algo.State, step uint) (grew bool) {
 	unit := sl.unit.Load() &^ marks
 	fresh := unit&far == 0
 	if fresh {
@@ -201,6 +215,10 @@ func (s *Store) saveFar(sl *slot, st *algo.State) (grew bool) {
 	*x = rest{st.F, st.G, st.More}
 	if x.bytes() > restBytes {
 		unit |= long
+	}
+	if step == wide {
+		unit |= ample
+		sl.remember(x.more)
 	}
 	if sl.unit.Load() != unit {
 		sl.unit.Store(unit) // without marks
