@@ -71,6 +71,7 @@ func (c *compiler) finish() {
 			continue
 		}
 		r.byPath = r.readsPath()
+		c.core.concurrency = c.core.concurrency || r.HasConcurrency()
 		terms := r.terms()
 		all = append(all, indexed{rule: r, terms: terms})
 		if c.core.needsHost = c.core.needsHost || r.readsHost(); r.byPath {
