@@ -15,6 +15,7 @@ type terms struct {
 	cost   *int64 // instead of what the rules say
 	id     string // of a reservation
 	owner  string // takes permits; without one, we only look whether there are any
+	inside bool   // permits are not asked for: there are some
 	peek   bool   // nothing is spent: see stop
 	waited time.Duration
 	within int64 // the longest wait that the caller accepts, µs

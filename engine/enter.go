@@ -86,6 +86,21 @@ func (e Entry) Leave() { e.held.leave() }
 // is over, or after.
 func (r *Reservation) Leave() { r.held.leave() }
 
+// Holds reports whether there is anything to give back.
+func (e Entry) Holds() bool { return e.held != nil }
+
+// More is Wait for one more piece of a request that was let in, such as a message of a
+// stream: limits of concurrency are not asked, since it is counted there.
+func (e *Engine) More(ctx context.Context, r Request) (d Decision, err error) {
+	c := e.begin(&r)
+	c.match(e)
+	w := waiting{engine: e, call: c, op: store.Spend, inside: true}
+	w.decide(ctx)
+	err = e.finish(c, &d)
+	d.wait = 0 // it is over
+	return d, err
+}
+
 // owners give every request that enters a name of its own, among all processes.
 type owners struct {
 	prefix string

@@ -17,10 +17,10 @@ func (c *call) used() []batch { return c.batches[:c.state.scopes] }
 // reach returns how many scopes an operation is about: permits can neither be settled
 // nor refunded, and are not forgotten by Reset.
 func (c *call) reach(t *terms) int {
-	if t.op == store.Spend || t.op == store.Reserve {
-		return c.state.scopes
+	if t.inside || t.op != store.Spend && t.op != store.Reserve {
+		return rates
 	}
-	return rates
+	return c.state.scopes
 }
 
 // ask makes checks ask for a permit each, or look whether there is one.

@@ -57,6 +57,7 @@ type waiting struct {
 	last   bool   // the next answer counts, whatever it is
 	enters bool   // it takes permits
 	owner  string // of them, once it has a name
+	inside bool   // it has permits
 }
 
 // decide decides the request, after a while if it may wait.
@@ -86,7 +87,7 @@ func (w *waiting) ask(ctx context.Context, within int64) {
 	if w.enters && w.owner == "" {
 		w.owner = w.engine.ownerFor(w.call)
 	}
-	w.engine.decide(ctx, w.call, &terms{op: w.op, id: w.id, owner: w.owner, waited: w.waited(), within: within})
+	w.engine.decide(ctx, w.call, &terms{op: w.op, id: w.id, owner: w.owner, inside: w.inside, waited: w.waited(), within: within})
 }
 
 // waited returns how long it has been waiting.
