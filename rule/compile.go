@@ -15,6 +15,8 @@ type compiler struct {
 	secret     *secret
 	now        time.Time
 
+	aboutConcurrency *Finding // to add at each such limit; nil: nothing
+
 	core     *core
 	slots    map[string]int // of header fields
 	findings Findings
@@ -139,6 +141,7 @@ func (c *compiler) compileRule(rep report, i int, r Rule) *Compiled {
 	c.compileRollout(rep, out)
 	out.prepare()
 	checkFields(rep, r, out)
+	c.tellConcurrency(rep, out)
 	checkLists(rep, out)
 	checkReach(rep, out)
 	return out

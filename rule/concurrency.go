@@ -101,6 +101,27 @@ func checkConcurrency(rep report, written Rule, out *Compiled) {
 	}
 }
 
+// tellConcurrency reports limits of concurrency to who wants to know of them.
+func (c *compiler) tellConcurrency(rep report, out *Compiled) {
+	about := c.aboutConcurrency
+	if about == nil || out.Mode == Off {
+		return
+	}
+	tell := func(field string, limits []Limit) {
+		for i, l := range limits {
+			if isConcurrency(l) {
+				rep.fault(at(field, i)+".limit", about.Hint, "%s", about.Reason)
+				(*rep.findings)[len(*rep.findings)-1].Warning = about.Warning
+			}
+		}
+	}
+	tell("limits", out.Limits)
+	tell("candidate", out.Candidate)
+	for i, o := range out.Overrides {
+		tell(at("overrides", i)+".limits", o.Limits)
+	}
+}
+
 // checkScopes finds limits of concurrency that would have to be divided.
 func checkScopes(rep report, field string, limits []Limit) {
 	for i, l := range limits {
