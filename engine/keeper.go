@@ -30,8 +30,8 @@ type stay struct {
 }
 
 const (
-	renewEvery = permitLife / 3
-	retryEvery = permitLife / 9 // after a failure
+	renewEvery = permitLife / 3 // so that it may fail twice
+	renewTime  = permitLife / 9 // how long we try
 	renewMost  = 64             // checks in a call
 )
 
@@ -39,7 +39,7 @@ const (
 func (k *keeper) add(h *held) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.put(h, renewEvery)
+	k.put(h)
 	if k.running || k.closed {
 		return
 	}
@@ -51,19 +51,10 @@ func (k *keeper) add(h *held) {
 	go k.run()
 }
 
-// put notes when permits are due. Those of a failure are due before others; k.mu is held.
-func (k *keeper) put(h *held, after time.Duration) {
-	h.stay.due = k.engine.real.Now() + after.Microseconds()
-	for e := k.held.Back(); ; e = e.Prev() {
-		if e == nil {
-			h.stay.place = k.held.PushFront(h)
-			return
-		}
-		if e.Value.(*held).stay.due <= h.stay.due {
-			h.stay.place = k.held.InsertAfter(h, e)
-			return
-		}
-	}
+// put notes when permits are due: after all others. k.mu is held.
+func (k *keeper) put(h *held) {
+	h.stay.due = k.engine.real.Now() + renewEvery.Microseconds()
+	h.stay.place = k.held.PushBack(h)
 }
 
 // remove ends the renewal. It reports false if that is just under way: then the keeper
@@ -94,9 +85,8 @@ func (k *keeper) run() {
 		if !more {
 			return
 		}
-		if len(some) > 0 {
-			k.back(some, k.renew(some))
-		}
+		k.renew(some)
+		k.back(some)
 		timer.Reset(next)
 	}
 }
@@ -114,11 +104,11 @@ func (k *keeper) due() (some []*held, next time.Duration, more bool) {
 	for checks := 0; checks < renewMost; {
 		first := k.held.Front()
 		if first == nil {
-			return some, retryEvery, true
+			return some, renewEvery, true
 		}
 		h := first.Value.(*held)
 		if h.stay.due > now {
-			return some, min(time.Duration(h.stay.due-now)*time.Microsecond, retryEvery), true
+			return some, time.Duration(h.stay.due-now) * time.Microsecond, true
 		}
 		k.held.Remove(first)
 		h.stay.place = nil
@@ -129,14 +119,14 @@ func (k *keeper) due() (some []*held, next time.Duration, more bool) {
 
 // back puts those who were renewed in their place again, and gives back what those held
 // who left meanwhile.
-func (k *keeper) back(some []*held, after time.Duration) {
+func (k *keeper) back(some []*held) {
 	var over []*held
 	k.mu.Lock()
 	for _, h := range some {
 		if h.stay.over {
 			over = append(over, h)
 		} else {
-			k.put(h, after)
+			k.put(h)
 		}
 	}
 	k.mu.Unlock()
@@ -145,11 +135,13 @@ func (k *keeper) back(some []*held, after time.Duration) {
 	}
 }
 
-// renew lets permits live for another while, and returns when that is due again. What
-// the store does not know any more is taken again, if it is free: the request runs in
-// any case.
-func (k *keeper) renew(some []*held) time.Duration {
-	ctx, cancel := context.WithTimeout(context.Background(), retryEvery)
+// renew lets permits live for another while. What the store does not know any more is
+// taken again, if it is free: the request runs in any case.
+func (k *keeper) renew(some []*held) {
+	if len(some) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), renewTime)
 	defer cancel()
 	var all taken
 	for _, h := range some {
@@ -158,14 +150,13 @@ func (k *keeper) renew(some []*held) time.Duration {
 	}
 	if err := k.engine.places.take(ctx, clusterPermits, store.Renew, all.checks, all.policies); err != nil {
 		k.engine.warn(renewalFailed, "sluice: permits could not be renewed", "error", err)
-		return retryEvery
+		return
 	}
 	for i := range all.checks {
 		if !all.checks[i].Verdict.Allowed {
 			_ = k.engine.places.take(ctx, clusterPermits, store.Acquire, all.checks[i:i+1], all.policies[i:i+1])
 		}
 	}
-	return renewEvery
 }
 
 // close ends the renewal of everything.
