@@ -32,7 +32,7 @@ func (c *call) build(p *places, t *terms) {
 	for i := range c.used() {
 		c.batches[i].clear()
 	}
-	c.keys, c.enforced = c.keys[:0], 0
+	c.keys, c.enforced, c.reach = c.keys[:0], 0, c.reaches(t)
 	if t.peek {
 		c.halt(p)
 	}
@@ -81,7 +81,7 @@ func (c *call) add(p *places, t *terms, i int, plans *[scopes]*sluice.Plan, as r
 	if t.cost != nil {
 		cost = *t.cost
 	}
-	for scope, plan := range plans[:c.reach(t)] {
+	for scope, plan := range plans[:c.reach] {
 		if plan == nil {
 			continue
 		}

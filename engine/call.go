@@ -23,6 +23,7 @@ type call struct {
 	places  []uint64 // of its keys in the room, while it waits
 	held    *held    // what it holds until it leaves
 
+	reach    int // how many scopes are asked
 	enforced int // how many parts are
 	denials  []denial
 	event    Event

@@ -14,9 +14,9 @@ const permitLife = 30 * time.Second
 // used returns the batches that the rules in force may fill.
 func (c *call) used() []batch { return c.batches[:c.state.scopes] }
 
-// reach returns how many scopes an operation is about: permits can neither be settled
+// reaches returns how many scopes an operation is about: permits can neither be settled
 // nor refunded, and are not forgotten by Reset.
-func (c *call) reach(t *terms) int {
+func (c *call) reaches(t *terms) int {
 	if t.inside || t.op != store.Spend && t.op != store.Reserve {
 		return rates
 	}
@@ -43,6 +43,11 @@ func (e *Engine) askOne(ctx context.Context, b *batch, t *terms) error {
 	if b.scope < rates {
 		return e.places.take(ctx, b.scope, t.op, b.checks, b.policies)
 	}
+	return e.acquire(ctx, b, t)
+}
+
+// acquire asks one store for permits.
+func (e *Engine) acquire(ctx context.Context, b *batch, t *terms) error {
 	err := e.places.take(ctx, b.scope, store.Acquire, b.checks, b.policies)
 	if err != nil && t.owner != "" { // it may have been granted without our hearing of it
 		e.release(ctx, &taken{checks: b.checks, policies: b.policies}, b.scope)
