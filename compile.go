@@ -22,6 +22,9 @@ type Plan struct {
 // NewPlans makes a plan of every group of limits. The groups may be asked about
 // the same key without sharing a state: no limit of one counts for another. now is
 // the instant for which calendars are laid out. The error is a *[LimitError].
+//
+// Limits of [InFlight] have to be in groups of their own: they are not spent, but taken
+// with store.Acquire.
 func NewPlans(now time.Time, groups ...[]Limit) ([]*Plan, error) {
 	plans := make([]*Plan, len(groups))
 	seen := map[uint64]int64{}
@@ -76,6 +79,11 @@ func (p *Plan) stale(now int64) bool { return p.until != 0 && (now < p.from || n
 // compile checks limits and makes a plan of them. All sliding logs become one
 // log with several windows. now is the instant for which calendars are laid out.
 func compile(limits []Limit, now int64) (*Plan, error) {
+	for _, l := range limits {
+		if l.Algorithm == InFlight {
+			return nil, l.checkAlgorithm()
+		}
+	}
 	return compileBeside(map[uint64]int64{}, limits, now)
 }
 
@@ -87,7 +95,11 @@ func compileBeside(seen map[uint64]int64, limits []Limit, now int64) (*Plan, err
 	for i, l := range limits {
 		l = l.filled()
 		p.limits = append(p.limits, l)
-		if err := l.check(); err != nil {
+		check := l.check
+		if l.Algorithm == InFlight {
+			check = l.checkInFlight
+		}
+		if err := check(); err != nil {
 			return nil, err
 		}
 		spec := l.spec()
@@ -193,6 +205,8 @@ func (l Limit) spec() algo.Spec {
 		s.Kind = algo.SlidingLog
 		s.Windows = []algo.Window{{Count: l.Count, Period: s.Period}}
 		s.LogMax = l.MaxLog
+	case InFlight:
+		s.Kind = algo.Concurrency
 	}
 	if l.Count == 0 && l.Algorithm != NoLimit {
 		s.Kind = algo.Ban

@@ -16,6 +16,10 @@ const (
 	SlidingWindow Algorithm = "sliding_window" // at most Count in the trailing window, counted in sub-windows
 	SlidingLog    Algorithm = "sliding_log"    // at most Count in any trailing window, exactly
 	NoLimit       Algorithm = "unlimited"      // everything passes
+
+	// InFlight is no rate: at most Count at the same time. Only rules take it; elsewhere
+	// there are [Concurrency] and [KeyedConcurrency].
+	InFlight Algorithm = "concurrency"
 )
 
 // Refill says how a token bucket gets its tokens back.

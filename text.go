@@ -255,6 +255,9 @@ func (l Limit) String() string {
 	if l.Algorithm == NoLimit {
 		return string(NoLimit)
 	}
+	if l.Algorithm == InFlight {
+		return string(InFlight) + " " + strconv.FormatInt(l.Count, 10)
+	}
 	var b strings.Builder
 	if l.Algorithm != "" && l.Algorithm != TokenBucket && (l.Calendar == "" || l.Algorithm != FixedWindow) {
 		b.WriteString(string(l.Algorithm) + " ")

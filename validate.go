@@ -51,9 +51,9 @@ func (l Limit) checkAlgorithm() error {
 	switch l.Algorithm {
 	case TokenBucket, LeakyBucket, WarmUp, FixedWindow, SlidingWindow, SlidingLog, NoLimit:
 		return nil
-	case "concurrency":
-		return l.fault("algorithm", "for a local limit of requests in flight use sluice.NewConcurrency",
-			"concurrency is no rate and cannot be a Limit")
+	case InFlight:
+		return l.fault("algorithm", "write it into a rule, or use sluice.NewConcurrency or NewKeyedConcurrency",
+			"concurrency is no rate: it counts who is in flight, who has to leave again")
 	case "adaptive":
 		return l.fault("algorithm", "use one of the others until then", "adaptive is not built yet")
 	}
@@ -72,7 +72,7 @@ func (l Limit) checkFields() error {
 		fits bool
 	}{
 		{"count", l.Count != 0, a != NoLimit},
-		{"period", l.Period != 0, a != NoLimit && l.Calendar == ""},
+		{"period", l.Period != 0, a != NoLimit && a != InFlight && l.Calendar == ""},
 		{"burst", l.Burst != 0, bucket},
 		{"max_wait", l.MaxWait != 0, bucket || a == WarmUp},
 		{"refill", l.Refill != "", a == TokenBucket},
@@ -95,6 +95,17 @@ func (l Limit) checkFields() error {
 	}
 	if l.Start != Aligned && l.Start != FirstHit {
 		return l.fault("start", `use "first_hit" or leave it out`, "%q is unknown", clip(string(l.Start)))
+	}
+	return nil
+}
+
+// checkInFlight finds what is wrong with a limit on how much is in flight.
+func (l Limit) checkInFlight() error {
+	if err := l.checkFields(); err != nil {
+		return err
+	}
+	if l.Count < 1 || l.Count > algo.MaxCount {
+		return l.fault("count", "use 1 to 1e15", "%d is out of range", l.Count)
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (c *call) tell(hits []int, d *Decision) {
 	*d = Decision{}
 	d.Allowed = true
 	for _, as := range [...]role{enforcing, shadowing} {
-		for scope := range c.batches {
+		for scope := range c.used() {
 			b := &c.batches[scope]
 			for i := range b.parts {
 				if p := &b.parts[i]; p.role == as && b.asked && slices.Contains(hits, p.hit) {

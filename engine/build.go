@@ -14,6 +14,8 @@ type terms struct {
 	op     store.Op
 	cost   *int64 // instead of what the rules say
 	id     string // of a reservation
+	owner  string // takes permits; without one, we only look whether there are any
+	inside bool   // permits are not asked for: there are some
 	peek   bool   // nothing is spent: see stop
 	waited time.Duration
 	within int64 // the longest wait that the caller accepts, µs
@@ -27,10 +29,10 @@ const hold = int64(sluice.Hold / time.Microsecond)
 
 // build makes the checks for all rules that matched.
 func (c *call) build(p *places, t *terms) {
-	for i := range c.batches {
+	for i := range c.used() {
 		c.batches[i].clear()
 	}
-	c.keys, c.enforced = c.keys[:0], 0
+	c.keys, c.enforced, c.reach = c.keys[:0], 0, c.reaches(t)
 	if t.peek {
 		c.halt(p)
 	}
@@ -46,9 +48,10 @@ func (c *call) build(p *places, t *terms) {
 		default:
 			later = true
 		}
-		later = later || l.Candidate[cluster] != nil || l.Candidate[instance] != nil || l.Candidate[divided] != nil
+		later = later || l.Candidate[cluster] != nil || l.Candidate[instance] != nil || l.Candidate[divided] != nil ||
+			l.Candidate[clusterPermits] != nil || l.Candidate[instancePermits] != nil
 	}
-	for i := range c.batches {
+	for i := range c.used() {
 		c.batches[i].enforced = len(c.batches[i].checks)
 	}
 	if later {
@@ -78,13 +81,13 @@ func (c *call) add(p *places, t *terms, i int, plans *[scopes]*sluice.Plan, as r
 	if t.cost != nil {
 		cost = *t.cost
 	}
-	for scope, plan := range plans {
+	for scope, plan := range plans[:c.reach] {
 		if plan == nil {
 			continue
 		}
 		b, far := &c.batches[scope], p.far(scope)
 		key, wait, from := h.KeyText(), int64(0), len(b.checks)
-		if far || t.op != store.Spend {
+		if far || t.op != store.Spend || t.owner != "" {
 			key = c.keep(i)
 		}
 		if h.Rule.Wait > 0 && plan.Books() {
@@ -98,6 +101,9 @@ func (c *call) add(p *places, t *terms, i int, plans *[scopes]*sluice.Plan, as r
 			}
 			check.Key, check.Spec, check.Cost, check.MaxWait = key, spec, cost, wait
 			check.ID, check.Hold, check.Shadow = t.id, hold, as != enforcing
+		}
+		if scope >= rates {
+			t.ask(b.checks[from:], far)
 		}
 		part := b.nextPart()
 		part.hit, part.plan, part.role, part.from, part.to = i, plan, as, from, len(b.checks)

@@ -21,7 +21,9 @@ type call struct {
 	batches [scopes]batch
 	back    batch    // what is given back
 	places  []uint64 // of its keys in the room, while it waits
+	held    *held    // what it holds until it leaves
 
+	reach    int // how many scopes are asked
 	enforced int // how many parts are
 	denials  []denial
 	event    Event
@@ -88,7 +90,7 @@ func (e *Engine) end(c *call) {
 	if cap(c.matches.Hits) > mostKept {
 		return
 	}
-	c.req, c.state = Request{}, nil
+	c.req, c.state, c.held = Request{}, nil, nil
 	c.event.Err, c.event.Path, c.event.Outcomes, c.event.charged = nil, "", c.event.Outcomes[:0], nil
 	if len(c.keys) > 0 {
 		clear(c.keys)

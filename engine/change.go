@@ -11,7 +11,8 @@ import (
 
 // Reset forgets what was spent by the keys that r has under all rules that it matches,
 // with their reservations. While a store is down that keeps some of it, that is not
-// done, and the error is [sluice.ErrUnavailable].
+// done, and the error is [sluice.ErrUnavailable]. Who is in flight stays so: permits are
+// held, not spent.
 func (e *Engine) Reset(ctx context.Context, r Request) error {
 	return e.change(ctx, r, "reset", &terms{op: store.Reset})
 }
@@ -34,7 +35,7 @@ func (e *Engine) change(ctx context.Context, r Request, verb string, t *terms) e
 	c.match(e)
 	c.build(&e.places, t)
 	var failed error
-	for _, scope := range order {
+	for _, scope := range c.state.order() {
 		b := &c.batches[scope]
 		if len(b.checks) == 0 {
 			continue

@@ -48,14 +48,14 @@ func (e *Engine) undecided(ctx context.Context, c *call, t *terms, err error) {
 // ask asks the stores.
 func (e *Engine) ask(ctx context.Context, c *call, t *terms) error {
 	if !t.peek {
-		return e.take(ctx, c, t.op)
+		return e.take(ctx, c, t)
 	}
-	for scope := range c.batches {
+	for scope := range c.used() {
 		b := &c.batches[scope]
 		if len(b.checks) == 0 {
 			continue
 		}
-		if err := e.places.take(ctx, scope, t.op, b.checks, b.policies); err != nil {
+		if err := e.askOne(ctx, b, t); err != nil {
 			return c.blame(b, err)
 		}
 		b.asked = true

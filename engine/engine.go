@@ -16,6 +16,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -50,6 +51,9 @@ type Engine struct {
 	real  *clock.Clock // for waiting, which always takes real time
 	room  room
 	lines lines
+
+	permits keeper
+	owners  owners
 }
 
 // New returns an engine that keeps the budgets of cluster limits in s; nil means in
@@ -74,14 +78,18 @@ func New(set *rule.Set, s store.Store, opts ...Option) (*Engine, error) {
 	}
 	e.lines.remote = e.places.far(cluster)
 	e.calls.New = newCall
+	e.permits.engine, e.owners.prefix = e, rand.Text()
 	e.state.Store(st)
 	e.watch = newWatch(set.Rules(), e.clock())
 	return e, nil
 }
 
 // Close ends what the engine does in the background. It does not close the store
-// that it was given.
-func (e *Engine) Close() error { return e.places.close() }
+// that it was given. Permits that are held at that time are not renewed any more.
+func (e *Engine) Close() error {
+	e.permits.close()
+	return e.places.close()
+}
 
 // Check decides r. A denial is no error: an error means that it could not be decided
 // and no policy says what then, or that the request itself is at fault.
@@ -89,6 +97,9 @@ func (e *Engine) Close() error { return e.places.close() }
 // Check never blocks on a limit. If a rule lets requests wait and its limits book the
 // future, an allowed request has to be held for [Decision.Wait]; if they do not, the
 // denial says with Waits that asking again may help. [Engine.Wait] does both.
+//
+// Of limits of concurrency it only looks whether a permit is free, and takes none: who
+// can say when the request is over uses [Engine.Enter].
 func (e *Engine) Check(ctx context.Context, r Request) (d Decision, err error) {
 	c := e.begin(&r)
 	c.match(e)

@@ -42,6 +42,7 @@ type LimitExplanation struct {
 	Allowed    bool // by this limit, whatever the others say
 	Reason     sluice.Reason
 	Remaining  int64 // what would be left after the request, or is left if it is refused
+	InFlight   int64 // of a concurrency limit: how many permits are held
 	RetryAfter time.Duration
 	ResetAfter time.Duration
 	Wait       time.Duration // for how long it would hold the request
@@ -60,6 +61,9 @@ func (e *Engine) Explain(ctx context.Context, r Request) (*Explanation, error) {
 		return nil, c.event.Err
 	}
 	x := &Explanation{Decision: c.event.Decision, Path: c.matches.Path, Calls: e.places.calls(c.batches[cluster].checks)}
+	if c.state.permits {
+		x.Calls += e.places.calls(c.batches[clusterPermits].checks)
+	}
 	for _, reason := range c.state.set.Explain(&c.req) {
 		x.Rules = append(x.Rules, c.explain(reason))
 	}
@@ -87,12 +91,12 @@ func (c *call) explain(reason rule.Reason) RuleExplanation {
 }
 
 // scopeNames are the scopes by their number.
-var scopeNames = [scopes]rule.Scope{rule.Cluster, rule.Instance, rule.Split}
+var scopeNames = [scopes]rule.Scope{rule.Cluster, rule.Instance, rule.Split, rule.Cluster, rule.Instance}
 
 // explainLimits tells of all limits of a rule that matched.
 func (c *call) explainLimits(hit int) []LimitExplanation {
 	var all []LimitExplanation
-	for scope := range c.batches {
+	for scope := range c.used() {
 		b := &c.batches[scope]
 		for i := range b.parts {
 			p := &b.parts[i]
@@ -102,7 +106,7 @@ func (c *call) explainLimits(hit int) []LimitExplanation {
 			h := &c.matches.Hits[hit]
 			names := h.Limits.Names[scope]
 			if p.role == candidates {
-				names = namesOf(h.Rule.Candidate, scopeNames[scope])
+				names = namesOf(h.Rule.Candidate, scope)
 			}
 			for n, l := range p.plan.Limits() {
 				x := explainLimit(l, &b.checks[p.from+specOf(p.plan, n)])
@@ -116,11 +120,11 @@ func (c *call) explainLimits(hit int) []LimitExplanation {
 	return all
 }
 
-// namesOf returns the names of those limits that have a scope.
-func namesOf(limits []rule.Limit, scope rule.Scope) []string {
+// namesOf returns the names of those limits that stand in one place.
+func namesOf(limits []rule.Limit, place int) []string {
 	var names []string
 	for _, l := range limits {
-		if l.Scope == scope {
+		if l.Place() == place {
 			names = append(names, l.Name)
 		}
 	}
@@ -153,6 +157,9 @@ func explainLimit(l sluice.Limit, c *store.Check) LimitExplanation {
 		RetryAfter: time.Duration(spec.RetryAfter(v)) * time.Microsecond,
 		ResetAfter: time.Duration(spec.ResetAfter(v)) * time.Microsecond,
 		Wait:       time.Duration(v.Wait) * time.Microsecond,
+	}
+	if spec.Kind == algo.Concurrency && !c.Blind {
+		x.InFlight = inFlight(c)
 	}
 	switch {
 	case v.Allowed:

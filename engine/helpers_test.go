@@ -45,7 +45,11 @@ func limits(texts ...string) []rule.Limit {
 		if scope, rest, ok := strings.Cut(text, ": "); ok {
 			l.Scope, text = rule.Scope(scope), rest
 		}
-		l.Limit = sluice.MustParse(text)
+		parsed, err := rule.ParseLimit(text)
+		if err != nil {
+			panic(err)
+		}
+		l.Limit = parsed
 		all = append(all, l)
 	}
 	return all

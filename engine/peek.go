@@ -29,7 +29,7 @@ var stop, _ = algo.Compile(algo.Spec{Kind: algo.Ban})
 func (c *call) halt(p *places) {
 	for i := range c.matches.Hits {
 		h := &c.matches.Hits[i]
-		for scope := range c.batches {
+		for scope := range c.batches[:rates] { // of permits, who only looks takes none
 			if h.Denied || h.Limits.Enforce[scope] == nil && h.Limits.Candidate[scope] == nil {
 				continue
 			}

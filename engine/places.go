@@ -13,16 +13,21 @@ import (
 	"github.com/sluice-limiter/sluice/store/split"
 )
 
-// The scopes, as rule.Scope.Index numbers them.
+// The scopes, as rule.Limit.Place numbers them: those of rates, and then of permits.
 const (
 	cluster = iota
 	instance
 	divided
+	clusterPermits
+	instancePermits
 	scopes
+
+	rates = divided + 1 // how many scopes there are without permits
 )
 
-// order is how stores are asked: what is in this process first.
-var order = [scopes]int{instance, divided, cluster}
+// order is how stores are asked: for permits first, since these can be given back
+// exactly, and what is in this process before the rest.
+var order = [scopes]int{instancePermits, clusterPermits, instance, divided, cluster}
 
 // places are where budgets are kept.
 type places struct {
@@ -44,11 +49,12 @@ func (e *Engine) open(main store.Store) error {
 	}
 	p := &e.places
 	p.own[instance] = e.memory()
+	p.own[instancePermits] = p.own[instance]
 	if e.instance != nil {
 		p.own[divided] = e.share()
 	}
 	if inProcess {
-		p.own[cluster], p.near, e.now = mem, mem, mem.Now
+		p.own[cluster], p.own[clusterPermits], p.near, e.now = mem, mem, mem, mem.Now
 		return nil
 	}
 	if e.now = e.source; e.now == nil {

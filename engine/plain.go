@@ -62,7 +62,7 @@ func (c *call) buildPlain() bool {
 
 // partition says what belongs to what, for those who sum up anything.
 func (c *call) partition() {
-	for i := range c.batches {
+	for i := range c.used() {
 		b := &c.batches[i]
 		b.parts, b.asked = b.parts[:0], i == cluster
 	}

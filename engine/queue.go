@@ -55,7 +55,7 @@ func (w *waiting) busy() *rule.Hit {
 // through in time: even if it were the first, or behind those who are there.
 func (w *waiting) hopeless(ctx context.Context, p *place) bool {
 	c := w.call
-	w.engine.decide(ctx, c, &terms{op: store.Spend, peek: true, within: clock.Patience(ctx)})
+	w.engine.decide(ctx, c, &terms{op: store.Spend, inside: w.inside, peek: true, within: clock.Patience(ctx)})
 	d := &c.event.Decision
 	return c.event.Err != nil || !d.Allowed && (!d.Waits || w.engine.lines.full(p))
 }

@@ -17,6 +17,7 @@ type Reservation struct {
 	engine  *Engine
 	settled atomic.Bool
 	taken   [scopes]taken
+	held    *held
 }
 
 // Reserve spends the cost of r as an estimate, to be settled within [sluice.Hold]. A
@@ -35,6 +36,7 @@ func (r *Reservation) finish(c *call) (*Reservation, error) {
 	if c.event.Err == nil && c.event.Decision.Allowed {
 		r.taken = c.collect(func(check *store.Check, _ bool) bool { return charged(check) })
 	}
+	r.held = c.held
 	if err := r.engine.finish(c, &r.Decision); err != nil {
 		return nil, err
 	}

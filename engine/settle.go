@@ -87,7 +87,7 @@ func (e *Engine) Commit(ctx context.Context, r Request, id string, actual int64)
 // collect returns those checks that are wanted.
 func (c *call) collect(want func(check *store.Check, estimated bool) bool) (all [scopes]taken) {
 	responds := c.responds()
-	for scope := range c.batches {
+	for scope := range c.batches[:rates] {
 		b, t := &c.batches[scope], &all[scope]
 		for _, p := range b.parts {
 			estimated := !responds || c.matches.Hits[p.hit].Rule.Cost.Response != ""

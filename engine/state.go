@@ -13,7 +13,12 @@ type state struct {
 	set      *rule.Set
 	calendar bool
 	deny     bool // what no rule matches
+	permits  bool // a rule has a limit of concurrency
+	scopes   int  // how many are asked: all, or only those of rates
 }
+
+// order is how stores are asked.
+func (s *state) order() []int { return order[scopes-s.scopes:] }
 
 // Errors of [New] and [Engine.Swap].
 var (
@@ -30,8 +35,11 @@ func (e *Engine) newState(set *rule.Set) (*state, error) {
 			return nil, fmt.Errorf("engine: rule %q: %w", r.Name, ErrInstance)
 		}
 	}
-	deny := set.Config().Default == rule.Deny
-	return &state{set: set, calendar: set.HasCalendar(), deny: deny}, nil
+	s := &state{set: set, calendar: set.HasCalendar(), permits: set.HasConcurrency(), scopes: rates}
+	if s.deny = set.Config().Default == rule.Deny; s.permits {
+		s.scopes = scopes
+	}
+	return s, nil
 }
 
 // splits reports whether a limit of the rule is divided among the instances.
@@ -65,7 +73,9 @@ func (e *Engine) current() *state {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.state.Load() == s { // no Swap came first
-		e.state.Store(&state{set: fresh, calendar: true, deny: s.deny})
+		later := *s
+		later.set = fresh
+		e.state.Store(&later)
 	}
 	return e.state.Load()
 }

@@ -11,7 +11,7 @@ import (
 // sum makes one decision of the stores' answers, and says what each rule said.
 func (c *call) sum(t *terms) {
 	s := summary{several: c.enforced > 1, least: math.MaxInt64, waits: true}
-	for _, scope := range order {
+	for _, scope := range c.state.order() {
 		b := &c.batches[scope]
 		for i := range b.parts {
 			p := &b.parts[i]

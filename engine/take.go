@@ -12,23 +12,27 @@ import (
 
 // take asks the stores one after the other, until one refuses. What was taken before
 // that is given back.
-func (e *Engine) take(ctx context.Context, c *call, op store.Op) error {
+func (e *Engine) take(ctx context.Context, c *call, t *terms) error {
+	order := c.state.order()
 	for n, scope := range order {
 		b := &c.batches[scope]
 		if len(b.checks) == 0 {
 			continue
 		}
-		err := e.places.take(ctx, scope, op, b.checks, b.policies)
+		err := e.askOne(ctx, b, t)
 		if b.asked = err == nil; b.asked && !b.refuses() {
 			continue
 		}
 		for _, before := range order[:n] {
-			e.giveBack(ctx, c, before, op)
+			e.giveBack(ctx, c, before, t.op)
 		}
 		if err != nil {
 			return c.blame(b, err)
 		}
 		return nil
+	}
+	if t.owner != "" {
+		c.held = e.hold(c)
 	}
 	return nil
 }
@@ -62,7 +66,7 @@ const backTime = 50 * time.Millisecond
 func (e *Engine) giveBackAll(ctx context.Context, c *call, op store.Op) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), backTime)
 	defer cancel()
-	for _, scope := range order {
+	for _, scope := range c.state.order() {
 		e.giveBack(ctx, c, scope, op)
 	}
 }
@@ -72,6 +76,10 @@ func (e *Engine) giveBackAll(ctx context.Context, c *call, op store.Op) {
 func (e *Engine) giveBack(ctx context.Context, c *call, scope int, op store.Op) {
 	b := &c.batches[scope]
 	if !b.asked {
+		return
+	}
+	if scope >= rates {
+		e.vacate(ctx, c, b)
 		return
 	}
 	undo := [...]store.Op{store.Cancel, store.Refund}

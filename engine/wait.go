@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -43,16 +42,7 @@ func (e *Engine) Wait(ctx context.Context, r Request) (d Decision, err error) {
 // whose reservation is granted may go ahead at once. Those who wait in either way stand
 // in the same queues and count together.
 func (e *Engine) WaitReserve(ctx context.Context, r Request) (*Reservation, error) {
-	c := e.begin(&r)
-	c.match(e)
-	res := &Reservation{engine: e, ID: rand.Text()}
-	w := waiting{engine: e, call: c, op: store.Reserve, id: res.ID}
-	w.decide(ctx)
-	res, err := res.finish(c)
-	if err == nil {
-		res.wait = 0 // it is over
-	}
-	return res, err
+	return e.waitReserve(ctx, &r, false)
 }
 
 // waiting is one call of Wait or WaitReserve.
@@ -65,6 +55,9 @@ type waiting struct {
 	at     place  // in the line in which it is its turn; without a key in none
 	denied bool   // by the limit of that line, since it is its turn
 	last   bool   // the next answer counts, whatever it is
+	enters bool   // it takes permits
+	owner  string // of them, once it has a name
+	inside bool   // it has permits
 }
 
 // decide decides the request, after a while if it may wait.
@@ -91,7 +84,10 @@ func (w *waiting) decide(ctx context.Context) {
 
 // ask decides the request. within is for how long it may be told to wait, in µs.
 func (w *waiting) ask(ctx context.Context, within int64) {
-	w.engine.decide(ctx, w.call, &terms{op: w.op, id: w.id, waited: w.waited(), within: within})
+	if w.enters && w.owner == "" {
+		w.owner = w.engine.ownerFor(w.call)
+	}
+	w.engine.decide(ctx, w.call, &terms{op: w.op, id: w.id, owner: w.owner, inside: w.inside, waited: w.waited(), within: within})
 }
 
 // waited returns how long it has been waiting.

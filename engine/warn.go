@@ -9,6 +9,7 @@ const (
 	storeFailed kind = iota
 	manyWaiters
 	manyOfKey
+	renewalFailed
 	kinds
 )
 

@@ -47,9 +47,13 @@ const maxInteger = 999_999_999_999_999
 func integer(n int64) string { return strconv.FormatInt(min(n, maxInteger), 10) }
 
 // draft10Item is `"api";q=100;w=60`. A window that is not whole seconds, and a month,
-// cannot be told. A burst is a parameter of our own.
+// cannot be told. A burst is a parameter of our own. What counts requests in flight has
+// no window, but a unit.
 func draft10Item(name string, l sluice.Limit) string {
 	item := sfString(name) + ";q=" + integer(l.Count)
+	if l.Algorithm == sluice.InFlight {
+		return item + `;qu="concurrent-requests"`
+	}
 	if w := windowSeconds(l); w > 0 {
 		item += ";w=" + integer(w)
 	}

@@ -25,6 +25,7 @@ type answer struct {
 	policy  *policy // what clients are told; nil: nothing
 	limit   *shown  // the limit of the policy that the decision speaks of
 	pending *pending
+	held    interface{ Leave() } // what is to be left when the request is over; nil: nothing
 }
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -39,6 +40,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			g.next.ServeHTTP(w, r)
 		}
 		return
+	}
+	if a.held != nil {
+		defer a.held.Leave() // also if the handler panics
 	}
 	if g.config.decided != nil {
 		g.config.decided(r, a.Decision)

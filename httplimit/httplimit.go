@@ -47,28 +47,59 @@ func Held(keyed *sluice.Keyed, wait time.Duration, maxWaiters int) func(ctx cont
 }
 
 // HeldRules is [Held] for the rules of e. They say who may wait, and for how long; if wait
-// is not 0, for no longer than that. It panics if e is nil.
-func HeldRules(e *engine.Engine, wait time.Duration) func(ctx context.Context, r engine.Request) (engine.Decision, error) {
+// is not 0, for no longer than that. Who is let in has to Leave. It panics if e is nil.
+func HeldRules(e *engine.Engine, wait time.Duration) func(ctx context.Context, r engine.Request) (engine.Entry, error) {
 	if e == nil {
 		panic("httplimit: HeldRules: the engine is nil (make it with engine.New)")
 	}
-	if wait <= 0 {
-		return e.Wait
+	return func(ctx context.Context, r engine.Request) (entry engine.Entry, err error) {
+		late, err := bounded(ctx, wait, func(ctx context.Context) (err error) {
+			entry, err = e.EnterWait(ctx, r)
+			return err
+		})
+		if late {
+			entry.Reason = sluice.Limited
+		}
+		return entry, err
 	}
-	return func(ctx context.Context, r engine.Request) (engine.Decision, error) {
-		bounded, cancel := context.WithTimeout(ctx, wait)
-		defer cancel()
-		d, err := e.Wait(bounded, r)
-		if ctx.Err() == nil && bounded.Err() != nil && errors.Is(err, context.DeadlineExceeded) { // it queued in vain
-			d.Reason, err = sluice.Limited, nil
+}
+
+// HeldMore is [HeldRules] for one more piece of what was let in: see [engine.Engine.More].
+func HeldMore(e *engine.Engine, wait time.Duration) func(ctx context.Context, r engine.Request) (engine.Decision, error) {
+	if e == nil {
+		panic("httplimit: HeldMore: the engine is nil (make it with engine.New)")
+	}
+	return func(ctx context.Context, r engine.Request) (d engine.Decision, err error) {
+		late, err := bounded(ctx, wait, func(ctx context.Context) (err error) {
+			d, err = e.More(ctx, r)
+			return err
+		})
+		if late {
+			d.Reason = sluice.Limited
 		}
 		return d, err
 	}
 }
 
+// bounded asks for no longer than wait, if that is not 0. It reports that the one who
+// asked queued in vain: then there is no error.
+func bounded(ctx context.Context, wait time.Duration, ask func(context.Context) error) (late bool, err error) {
+	if wait <= 0 {
+		return false, ask(ctx)
+	}
+	limited, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	err = ask(limited)
+	if ctx.Err() == nil && limited.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
+		return true, nil
+	}
+	return false, err
+}
+
 // Rules limits requests by the rules of e: see [User] and [Attributes] for what rules
 // may ask for. Requests wait, and are settled by a header of the response, if their
-// rule says so. It panics if e is nil.
+// rule says so. Those that a limit of concurrency lets in count as in flight until their
+// handler returns. It panics if e is nil.
 func Rules(e *engine.Engine, opts ...RulesOption) func(http.Handler) http.Handler {
 	if e == nil {
 		panic("httplimit: Rules: the engine is nil (make it with engine.New)")

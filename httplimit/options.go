@@ -64,6 +64,8 @@ type config struct {
 
 	user       func(*http.Request) string
 	attributes func(*http.Request) map[string]string
+
+	subrequests bool
 }
 
 func newConfig() config {
@@ -160,4 +162,12 @@ func User(f func(*http.Request) string) RulesOption {
 // Attributes supplies what rules match and key by attribute.
 func Attributes(f func(*http.Request) map[string]string) RulesOption {
 	return rulesOption(func(c *config) { c.attributes = f })
+}
+
+// Subrequests says that requests are questions of a proxy about others, as those of
+// nginx's auth_request are: answered at once, while the request that they ask about is
+// not over. So limits of concurrency are only looked at: a request is refused if no
+// permit is free, and takes none.
+func Subrequests() RulesOption {
+	return rulesOption(func(c *config) { c.subrequests = true })
 }

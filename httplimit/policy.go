@@ -36,7 +36,8 @@ func newPolicy(dialectName rule.Headers, names []string, limits []sluice.Limit) 
 	p.expose = p.dialect.expose
 	var items []string
 	for i, l := range limits {
-		untold := p.dialect.silent || l.Algorithm == sluice.NoLimit
+		held := l.Algorithm == sluice.InFlight && p.dialect.set != nil // which speaks of windows
+		untold := p.dialect.silent || held || l.Algorithm == sluice.NoLimit
 		p.limits = append(p.limits, shown{names[i], sfString(names[i]), l, untold, isQuick(l), new(fields)})
 		if !untold && p.dialect.item != nil {
 			items = append(items, p.dialect.item(names[i], l))
@@ -93,7 +94,7 @@ func (p *policy) tellList(h http.Header, l *shown, r, t int64) {
 // a refused request as much as it needs. It is -1 if that is not known or never.
 func (l *shown) moreAfter(d *sluice.Decision) int64 {
 	if !d.Allowed {
-		if d.Reason != sluice.Limited {
+		if d.Reason != sluice.Limited || l.limit.Algorithm == sluice.InFlight {
 			return -1
 		}
 		return seconds(d.RetryAfter())

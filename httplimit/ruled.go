@@ -23,6 +23,7 @@ type traits struct {
 	set       *rule.Set
 	waits     bool // a rule lets requests wait
 	responses bool // a rule has a cost that the response tells
+	holds     bool // a rule counts who is in flight
 }
 
 func newRuled(e *engine.Engine, c *config) *ruled {
@@ -43,7 +44,9 @@ func (d *ruled) decide(r *http.Request, a *answer) (err error) {
 	}
 	switch t := d.current(); {
 	case t.responses:
-		err = d.reserve(r.Context(), request, t.set, a)
+		err = d.reserve(r.Context(), request, t, a)
+	case t.holds:
+		err = d.enter(r.Context(), request, a)
 	case t.waits:
 		a.Decision, err = d.engine.Wait(r.Context(), request)
 	default:
@@ -87,7 +90,7 @@ func (d *ruled) current() *traits {
 	if t != nil && t.set == set {
 		return t
 	}
-	t = &traits{set: set}
+	t = &traits{set: set, holds: set.HasConcurrency() && !d.config.subrequests}
 	for _, c := range set.Rules() {
 		t.waits = t.waits || c.Wait > 0
 		t.responses = t.responses || c.Cost.Response != ""
@@ -97,18 +100,37 @@ func (d *ruled) current() *traits {
 }
 
 // reserve decides requests that may have to be settled by a header of the response.
-func (d *ruled) reserve(ctx context.Context, request engine.Request, set *rule.Set, a *answer) (err error) {
-	p := newPending(&request, set)
-	if p == nil {
+func (d *ruled) reserve(ctx context.Context, request engine.Request, t *traits, a *answer) (err error) {
+	p := newPending(&request, t.set)
+	switch {
+	case p == nil && t.holds:
+		return d.enter(ctx, request, a)
+	case p == nil:
 		a.Decision, err = d.engine.Wait(ctx, request)
 		return err
 	}
-	reservation, err := d.engine.WaitReserve(ctx, request)
+	reserve := d.engine.WaitReserve
+	if t.holds {
+		reserve = d.engine.EnterReserve
+	}
+	reservation, err := reserve(ctx, request)
 	if err != nil {
 		return err
 	}
 	if a.Decision = reservation.Decision; a.Allowed {
-		p.commit, a.pending = reservation.Commit, p
+		p.commit, a.pending, a.held = reservation.Commit, p, reservation
+	}
+	return nil
+}
+
+// enter decides requests that may have to be let out again.
+func (d *ruled) enter(ctx context.Context, request engine.Request, a *answer) error {
+	entry, err := d.engine.EnterWait(ctx, request)
+	if err != nil {
+		return err
+	}
+	if a.Decision = entry.Decision; entry.Holds() {
+		a.held = entry
 	}
 	return nil
 }

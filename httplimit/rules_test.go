@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sluice-limiter/sluice"
 	"github.com/sluice-limiter/sluice/engine"
 	"github.com/sluice-limiter/sluice/httplimit"
 	"github.com/sluice-limiter/sluice/rule"
@@ -17,7 +16,11 @@ import (
 func limits(texts ...string) []rule.Limit {
 	var all []rule.Limit
 	for _, text := range texts {
-		all = append(all, rule.Limit{Limit: sluice.MustParse(text)})
+		limit, err := rule.ParseLimit(text)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, rule.Limit{Limit: limit})
 	}
 	return all
 }

@@ -50,7 +50,8 @@ func PerHost(keyed *sluice.Keyed) TransportOption {
 }
 
 // OutgoingRules limits calls by rules: method, host, path, query and header are those
-// of the call, and it waits as long as its rules say.
+// of the call, and it waits as long as its rules say. For limits of concurrency it is in
+// flight until the body of the answer is read to its end or closed.
 func OutgoingRules(e *engine.Engine) TransportOption {
 	return transportOption(func(t *transport) { t.rules = e })
 }
@@ -76,13 +77,22 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.next.RoundTrip(r) // which knows what to say
 	}
 	host := hostOf(r)
-	if err := t.admit(r, host); err != nil {
+	in, err := t.admit(r, host)
+	if err != nil {
+		in.Leave()
 		if r.Body != nil {
 			_ = r.Body.Close() // as a RoundTripper has to, also if it fails
 		}
 		return nil, err
 	}
 	res, err := t.next.RoundTrip(r)
+	switch {
+	case !in.Holds():
+	case err != nil:
+		in.Leave()
+	default:
+		leaveAfter(r.Context(), res, in)
+	}
 	if err == nil && t.maxHold > 0 {
 		if hold := min(holdOf(res, t.holds.clock.Time(t.holds.clock.Now())), t.maxHold); hold > 0 {
 			t.holds.add(host, hold)
@@ -100,24 +110,24 @@ func (t *transport) CloseIdleConnections() {
 
 // admit returns when the call may be made. While it waits for a limit, another answer
 // may ask to hold back.
-func (t *transport) admit(r *http.Request, host string) error {
+func (t *transport) admit(r *http.Request, host string) (in engine.Entry, err error) {
 	ctx := r.Context()
 	if t.wait > 0 {
 		limited, cancel := context.WithTimeout(ctx, t.wait)
 		defer cancel()
 		ctx = limited
 	}
-	err := t.holdBack(ctx, host)
+	err = t.holdBack(ctx, host)
 	if err == nil {
-		err = t.limit(ctx, r, host)
+		in, err = t.limit(ctx, r, host)
 	}
 	if err == nil {
 		err = t.holdBack(ctx, host)
 	}
 	if ctx.Err() != nil && r.Context().Err() == nil && errors.Is(err, context.DeadlineExceeded) { // our own, not that of a store
-		return fmt.Errorf("httplimit: call to %.64q: its turn did not come within %v: %w", host, t.wait, sluice.ErrLimited)
+		err = fmt.Errorf("httplimit: call to %.64q: its turn did not come within %v: %w", host, t.wait, sluice.ErrLimited)
 	}
-	return err
+	return in, err
 }
 
 // holdBack waits until the server may be called.
@@ -136,52 +146,53 @@ func (t *transport) holdBack(ctx context.Context, host string) error {
 	}
 }
 
-// limit waits until the limits admit the call.
-func (t *transport) limit(ctx context.Context, r *http.Request, host string) error {
+// limit waits until the limits admit the call. What it holds is to be left also after an
+// error.
+func (t *transport) limit(ctx context.Context, r *http.Request, host string) (in engine.Entry, err error) {
 	if t.rules != nil {
-		if err := t.askRules(ctx, r); err != nil {
-			return err
+		if in, err = t.askRules(ctx, r); err != nil {
+			return in, err
 		}
 	}
 	if t.keyed == nil {
-		return nil
+		return in, nil
 	}
 	if t.wait != 0 {
-		return t.keyed.Wait(ctx, host)
+		return in, t.keyed.Wait(ctx, host)
 	}
 	d, err := t.keyed.Allow(ctx, host)
 	if err == nil && !d.Allowed {
 		err = &sluice.LimitedError{Key: host, Decision: d}
 	}
-	return err
+	return in, err
 }
 
-func (t *transport) askRules(ctx context.Context, r *http.Request) error {
+func (t *transport) askRules(ctx context.Context, r *http.Request) (engine.Entry, error) {
 	request := requestOf(r)
 	request.Host = hostOf(r)
-	d, err := t.decide(ctx, request)
-	switch {
+	in, err := t.decide(ctx, request)
+	switch d := &in.Decision; {
 	case err != nil:
-		return err
+		return in, err
 	case d.Reason == sluice.Ambiguous, d.Reason == sluice.MissingKey, d.Reason == sluice.NoRule:
-		return &RefusedError{Decision: d}
+		return in, &RefusedError{Decision: *d}
 	case !d.Allowed:
-		return &sluice.LimitedError{Key: request.Host, Decision: d.Decision}
+		return in, &sluice.LimitedError{Key: request.Host, Decision: d.Decision}
 	}
-	return nil
+	return in, nil
 }
 
 // decide asks the rules. A call that never waits gives back a place in the future.
-func (t *transport) decide(ctx context.Context, request engine.Request) (engine.Decision, error) {
+func (t *transport) decide(ctx context.Context, request engine.Request) (engine.Entry, error) {
 	if t.wait != 0 {
-		return t.rules.Wait(ctx, request)
+		return t.rules.EnterWait(ctx, request)
 	}
-	d, err := t.rules.Check(ctx, request)
-	if err == nil && d.Allowed && d.Wait() > 0 {
-		err = fmt.Errorf("httplimit: call to %.64q: its turn comes in %v: %w", request.Host, d.Wait(), sluice.ErrLimited)
+	in, err := t.rules.Enter(ctx, request)
+	if err == nil && in.Allowed && in.Wait() > 0 {
+		err = fmt.Errorf("httplimit: call to %.64q: its turn comes in %v: %w", request.Host, in.Wait(), sluice.ErrLimited)
 		_ = t.rules.Refund(ctx, request, costOf(&request, t.rules.Set())) // it stays taken if the store cannot be reached
 	}
-	return d, err
+	return in, err
 }
 
 // costOf returns what all rules have charged at least.

@@ -18,6 +18,7 @@ var Algorithms = []sluice.Algorithm{sluice.TokenBucket, sluice.SlidingLog, sluic
 var without = map[sluice.Algorithm]string{
 	sluice.LeakyBucket: "it holds requests rather than refusing them, and lets them go as fast as what is behind it can take; sluice probe finds that",
 	sluice.WarmUp:      "it spares a service that has just started, whoever asks; sluice probe finds what a warm one takes, and sluice compare shows the way there",
+	sluice.InFlight:    "it counts who is in flight, and the past tells when requests came, not for how long they ran",
 }
 
 // fitter looks for limits in one part.

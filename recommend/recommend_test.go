@@ -99,6 +99,7 @@ func TestWrongOptions(t *testing.T) {
 	}{
 		{Options{Algorithms: []sluice.Algorithm{sluice.LeakyBucket}}, "holds requests rather than refusing them"},
 		{Options{Algorithms: []sluice.Algorithm{sluice.WarmUp}}, "sluice compare"},
+		{Options{Algorithms: []sluice.Algorithm{sluice.InFlight}}, "not for how long they ran"},
 		{Options{Algorithms: []sluice.Algorithm{"sliding"}}, "take token_bucket, sliding_log"},
 		{Options{Period: time.Millisecond}, "from 1s to 24h"},
 		{Options{Target: Rates{Requests: 2}}, "shares above 0 and below 1"},

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -23,11 +24,20 @@ type Player struct {
 	now    int64
 }
 
+// ErrConcurrency means that a rule cannot be replayed.
+var ErrConcurrency = errors.New("it has a limit of concurrency, and the past tells when requests came, not for how long they ran (turn the rule off in a copy of the file, with mode: off)")
+
 // NewPlayer returns a player with fresh budgets whose clock stands at start, in µs since
-// 1970. Observers are told of every decision, as those of any engine.
+// 1970. Observers are told of every decision, as those of any engine. Rules with limits of
+// concurrency are refused with [ErrConcurrency].
 func NewPlayer(set *rule.Set, start int64, observers ...engine.Observer) (*Player, error) {
 	if set == nil {
 		return nil, errors.New("replay: no rules: give a rule.Set")
+	}
+	for _, c := range set.Rules() {
+		if c.Mode != rule.Off && c.HasConcurrency() {
+			return nil, fmt.Errorf("replay: rule %q: %w", c.Name, ErrConcurrency)
+		}
 	}
 	p := &Player{now: start}
 	clock := func() time.Time { return time.UnixMicro(p.now) }

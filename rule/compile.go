@@ -15,6 +15,8 @@ type compiler struct {
 	secret     *secret
 	now        time.Time
 
+	aboutConcurrency *Finding // to add at each such limit; nil: nothing
+
 	core     *core
 	slots    map[string]int // of header fields
 	findings Findings
@@ -71,6 +73,7 @@ func (c *compiler) finish() {
 			continue
 		}
 		r.byPath = r.readsPath()
+		c.core.concurrency = c.core.concurrency || r.HasConcurrency()
 		terms := r.terms()
 		all = append(all, indexed{rule: r, terms: terms})
 		if c.core.needsHost = c.core.needsHost || r.readsHost(); r.byPath {
@@ -138,6 +141,7 @@ func (c *compiler) compileRule(rep report, i int, r Rule) *Compiled {
 	c.compileRollout(rep, out)
 	out.prepare()
 	checkFields(rep, r, out)
+	c.tellConcurrency(rep, out)
 	checkLists(rep, out)
 	checkReach(rep, out)
 	return out

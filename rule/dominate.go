@@ -103,6 +103,9 @@ func dominates(a, b sluice.Limit, wait time.Duration) bool {
 	if b.Algorithm == sluice.NoLimit {
 		return true
 	}
+	if a.Algorithm == sluice.InFlight && b.Algorithm == sluice.InFlight {
+		return a.Count <= b.Count
+	}
 	e, ok := envelopeOf(a, wait)
 	if !ok || b.Count == 0 {
 		return false

@@ -136,7 +136,7 @@ func TestPlans(t *testing.T) {
 	}
 	shapes := func(l *rule.Limits) string {
 		var b strings.Builder
-		for _, plans := range [][3]*sluice.Plan{l.Enforce, l.Candidate} {
+		for _, plans := range [][rule.Places]*sluice.Plan{l.Enforce, l.Candidate} {
 			for scope, p := range plans {
 				if p == nil {
 					continue

@@ -3,13 +3,38 @@ package rule
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/sluice-limiter/sluice"
 )
 
 // The plain types are read and written by their fields.
 type (
-	limitFields Limit
-	costFields  Cost
+	limitFields struct {
+		Name  string    `json:"name,omitempty"`
+		Limit limitText `json:"limit"`
+		Scope Scope     `json:"scope,omitempty"`
+	}
+	costFields Cost
 )
+
+// limitText is a limit that ParseLimit reads.
+type limitText sluice.Limit
+
+func (t *limitText) UnmarshalText(text []byte) error {
+	l, err := ParseLimit(string(text))
+	if err == nil {
+		*t = limitText(l)
+	}
+	return err
+}
+
+func (t limitText) MarshalText() ([]byte, error) {
+	l := sluice.Limit(t)
+	if err := validateLimit(l); err != nil {
+		return nil, err
+	}
+	return []byte(l.String()), nil
+}
 
 // readError says what is wrong with a value, and what to write instead.
 type readError struct{ reason, hint string }
@@ -19,7 +44,10 @@ func (e *readError) Error() string { return e.reason + ": " + e.hint }
 // UnmarshalJSON reads the limit's text alone, or an object.
 func (l *Limit) UnmarshalJSON(data []byte) error {
 	if isObject(data) {
-		return strictly(data, (*limitFields)(l))
+		var fields limitFields
+		err := strictly(data, &fields)
+		*l = Limit{fields.Name, sluice.Limit(fields.Limit), fields.Scope}
+		return err
 	}
 	*l = Limit{}
 	var text string
@@ -29,15 +57,15 @@ func (l *Limit) UnmarshalJSON(data []byte) error {
 		}
 		return &readError{"a limit is a text or an object", `write "100/s", or an object with a limit in it`}
 	}
-	return l.Limit.UnmarshalText([]byte(text))
+	return (*limitText)(&l.Limit).UnmarshalText([]byte(text))
 }
 
 // MarshalJSON writes the text alone if there is nothing else to say.
 func (l Limit) MarshalJSON() ([]byte, error) {
 	if l.Name == "" && l.Scope == "" {
-		return json.Marshal(l.Limit)
+		return json.Marshal(limitText(l.Limit))
 	}
-	return json.Marshal(limitFields(l))
+	return json.Marshal(limitFields{l.Name, limitText(l.Limit), l.Scope})
 }
 
 // UnmarshalJSON reads a plain number, or an object.

@@ -36,3 +36,10 @@ func HashKey(key []byte) Option {
 
 // At lays calendars out for now instead of the present time.
 func At(now time.Time) Option { return func(c *compiler) { c.now = now } }
+
+// AboutConcurrency adds a finding at every limit of concurrency of a rule that is not
+// off: for programs that decide requests and cannot say when they are over, so that nobody
+// would hold a permit.
+func AboutConcurrency(reason, hint string, warning bool) Option {
+	return func(c *compiler) { c.aboutConcurrency = &Finding{Reason: reason, Hint: hint, Warning: warning} }
+}

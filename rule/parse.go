@@ -86,7 +86,11 @@ func (p *parser) value(data []byte, v reflect.Value, path string) {
 }
 
 func (p *parser) leaf(data []byte, v reflect.Value, path string) {
-	err := json.Unmarshal(data, v.Addr().Interface())
+	to := v.Addr().Interface()
+	if l, ok := to.(*sluice.Limit); ok {
+		to = (*limitText)(l)
+	}
+	err := json.Unmarshal(data, to)
 	var limit *sluice.LimitError
 	var read *readError
 	var mismatch *json.UnmarshalTypeError

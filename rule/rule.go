@@ -70,7 +70,7 @@ type Skip struct {
 // stands for any. A key of one part may be written as plain text in JSON.
 type KeyValues []string
 
-// Limit is one limit of a rule. In JSON it may be the limit's text alone.
+// Limit is one limit of a rule. In JSON it may be the limit's text alone: see ParseLimit.
 type Limit struct {
 	Name  string       `json:"name,omitempty"` // in headers and explanations; the rule's name if not given
 	Limit sluice.Limit `json:"limit"`

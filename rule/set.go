@@ -22,6 +22,7 @@ type core struct {
 	nodes   []node   // the index; the first is its root
 	headers []string // names of all header fields that are asked for, by slot
 
+	concurrency     bool // a rule in force has such a limit
 	needsHost       bool
 	foldPaths       bool
 	refuseAmbiguous bool  // paths, that is
@@ -129,12 +130,12 @@ func (s *Set) layOut(now time.Time) error {
 	return nil
 }
 
-// Limits are those that hold for a key, by scope. A plan without limits is nil. No
-// two of them share a state.
+// Limits are those that hold for a key, by place: see [Limit.Place]. A plan without
+// limits is nil. No two of them share a state.
 type Limits struct {
-	Enforce   [3]*sluice.Plan // by Scope.Index
-	Candidate [3]*sluice.Plan
-	Names     [3][]string // of the limits of Enforce
+	Enforce   [Places]*sluice.Plan
+	Candidate [Places]*sluice.Plan
+	Names     [Places][]string // of the limits of Enforce
 
 	// Only is the plan of Cluster if it has one spec, nothing else is asked beside it and
 	// nobody waits: what rules mostly are.
@@ -152,24 +153,24 @@ func (s Scope) Index() int {
 	return 0
 }
 
-// planOrder is the order in which scopes get their states. What is enforced comes
+// planOrder is the order in which places get their states. What is enforced comes
 // before candidates, so that a candidate that comes or goes changes no state of it.
-var planOrder = [3]Scope{Cluster, Split, Instance}
+var planOrder = [Places]int{Cluster.Index(), Split.Index(), Instance.Index(), ClusterPermits, InstancePermits}
 
 // plans makes the plans of limits of a rule that hold for the same keys.
 func (s *Set) plans(now time.Time, c *Compiled, enforced []Limit) (*Limits, error) {
 	limits := &Limits{}
-	var groups [6][]sluice.Limit
-	for i, scope := range planOrder {
+	var groups [2 * Places][]sluice.Limit
+	for i, place := range planOrder {
 		for _, l := range enforced {
-			if l.Scope == scope {
+			if l.Place() == place {
 				groups[i] = append(groups[i], l.Limit)
-				limits.Names[scope.Index()] = append(limits.Names[scope.Index()], l.Name)
+				limits.Names[place] = append(limits.Names[place], l.Name)
 			}
 		}
 		for _, l := range c.Candidate {
-			if l.Scope == scope {
-				groups[3+i] = append(groups[3+i], l.Limit)
+			if l.Place() == place {
+				groups[Places+i] = append(groups[Places+i], l.Limit)
 			}
 		}
 	}
@@ -177,9 +178,9 @@ func (s *Set) plans(now time.Time, c *Compiled, enforced []Limit) (*Limits, erro
 	if err != nil {
 		return nil, err
 	}
-	for i, scope := range planOrder {
-		limits.Enforce[scope.Index()] = s.used(plans[i])
-		limits.Candidate[scope.Index()] = s.used(plans[3+i])
+	for i, place := range planOrder {
+		limits.Enforce[place] = s.used(plans[i])
+		limits.Candidate[place] = s.used(plans[Places+i])
 	}
 	if c.Wait == 0 {
 		limits.Only = limits.only()
@@ -190,7 +191,7 @@ func (s *Set) plans(now time.Time, c *Compiled, enforced []Limit) (*Limits, erro
 // only returns the plan of Cluster if there is nothing else, and that is one spec.
 func (l *Limits) only() *sluice.Plan {
 	p := l.Enforce[Cluster.Index()]
-	if p == nil || len(p.Specs()) != 1 || l.Enforce != [3]*sluice.Plan{p} || l.Candidate != [3]*sluice.Plan{} {
+	if p == nil || len(p.Specs()) != 1 || l.Enforce != [Places]*sluice.Plan{p} || l.Candidate != [Places]*sluice.Plan{} {
 		return nil
 	}
 	return p

@@ -32,6 +32,7 @@ func checkFields(rep report, written Rule, out *Compiled) {
 		checkUnenforced(rep, written, out.Mode)
 	}
 	checkWait(rep, out)
+	checkConcurrency(rep, written, out)
 	if written.Missing == "" {
 		checkMissing(rep, out)
 	}

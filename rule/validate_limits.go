@@ -41,7 +41,7 @@ func (c *compiler) checkLimits(rep report, field string, out *Compiled, limits [
 		} else {
 			seen[l.Name] = i
 		}
-		if err := l.Limit.Validate(); err != nil {
+		if err := validateLimit(l.Limit); err != nil {
 			good = false
 			reportLimit(rep, place+".limit", err)
 		}
@@ -150,7 +150,7 @@ func checkCosts(rep report, field string, out *Compiled, limits []sluice.Limit) 
 // atOnce returns the highest cost that a limit can admit; false if there is no such.
 func atOnce(l sluice.Limit) (most int64, ok bool) {
 	switch l.Algorithm {
-	case sluice.NoLimit, sluice.WarmUp:
+	case sluice.NoLimit, sluice.WarmUp, sluice.InFlight:
 		return 0, false
 	case sluice.TokenBucket:
 		most = l.Burst

@@ -295,7 +295,7 @@ func TestValidateWhole(t *testing.T) {
 			{Name: "a", Limits: limits},
 			{Name: "a b", Limits: limits},
 			{Name: strings.Repeat("x", 129), Limits: limits},
-			{Name: "c", Limits: []rule.Limit{{Limit: sluice.Limit{Algorithm: "concurrency", Count: 5}}}},
+			{Name: "c", Limits: []rule.Limit{{Limit: sluice.Limit{Algorithm: "adaptive", Count: 5}}}},
 		},
 	})
 	want := []string{

@@ -30,6 +30,7 @@ type LimitExplanation struct {
 	Allowed    bool   // by this limit, whatever the others say
 	Reason     string
 	Remaining  int64 // what would be left after the request, or is left if it is refused
+	InFlight   int64 // of a limit of concurrency: how many requests are
 	RetryAfter time.Duration
 	ResetAfter time.Duration
 	Wait       time.Duration
@@ -61,6 +62,7 @@ type wireLimitExplanation struct {
 	Allowed      bool   `json:"allowed"`
 	Reason       string `json:"reason"`
 	Remaining    int64  `json:"remaining"`
+	InFlight     int64  `json:"in_flight"`
 	RetryAfterMS int64  `json:"retry_after_ms"`
 	ResetAfterMS int64  `json:"reset_after_ms"`
 	WaitMS       int64  `json:"wait_ms"`
@@ -74,7 +76,7 @@ func (w *wireExplanation) explanation() *Explanation {
 		for _, l := range r.Limits {
 			to.Limits = append(to.Limits, LimitExplanation{
 				Name: l.Name, Limit: l.Limit, Scope: l.Scope, Candidate: l.Candidate, Allowed: l.Allowed, Reason: l.Reason,
-				Remaining: l.Remaining, RetryAfter: milliseconds(l.RetryAfterMS), ResetAfter: milliseconds(l.ResetAfterMS),
+				Remaining: l.Remaining, InFlight: l.InFlight, RetryAfter: milliseconds(l.RetryAfterMS), ResetAfter: milliseconds(l.ResetAfterMS),
 				Wait: milliseconds(l.WaitMS), Degraded: l.Degraded,
 			})
 		}

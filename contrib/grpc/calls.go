@@ -15,9 +15,11 @@ import (
 
 // UnaryServer is an interceptor for grpc.UnaryInterceptor.
 func (i *Interceptor) UnaryServer(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if err := i.serve(ctx, i.incoming(ctx, info.FullMethod)); err != nil {
-		return nil, err
+	in, err := i.admit(ctx, i.incoming(ctx, info.FullMethod))
+	if err != nil {
+		return nil, pushBack(ctx, err)
 	}
+	defer in.Leave()
 	return handler(ctx, req)
 }
 
@@ -25,9 +27,11 @@ func (i *Interceptor) UnaryServer(ctx context.Context, req any, info *grpc.Unary
 // it starts; see PerMessage.
 func (i *Interceptor) StreamServer(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	r := i.incoming(stream.Context(), info.FullMethod)
-	if err := i.serve(stream.Context(), r); err != nil {
-		return err
+	in, err := i.admit(stream.Context(), r)
+	if err != nil {
+		return pushBack(stream.Context(), err)
 	}
+	defer in.Leave()
 	if i.perMessage {
 		stream = &serverStream{ServerStream: stream, i: i, r: r, paid: true}
 	}
@@ -36,24 +40,34 @@ func (i *Interceptor) StreamServer(srv any, stream grpc.ServerStream, info *grpc
 
 // UnaryClient is an interceptor for grpc.WithUnaryInterceptor.
 func (i *Interceptor) UnaryClient(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	if err := i.admit(ctx, i.outgoing(ctx, method, cc)); err != nil {
+	in, err := i.admit(ctx, i.outgoing(ctx, method, cc))
+	if err != nil {
 		return err
 	}
+	defer in.Leave()
 	return invoker(ctx, method, req, reply, cc, opts...)
 }
 
 // StreamClient is an interceptor for grpc.WithStreamInterceptor. A stream is charged
 // when it starts.
 func (i *Interceptor) StreamClient(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	if err := i.admit(ctx, i.outgoing(ctx, method, cc)); err != nil {
+	in, err := i.admit(ctx, i.outgoing(ctx, method, cc))
+	if err != nil {
 		return nil, err
 	}
-	return streamer(ctx, desc, cc, method, opts...)
+	stream, err := streamer(ctx, desc, cc, method, opts...)
+	if err != nil {
+		in.Leave()
+		return nil, err
+	}
+	if !in.Holds() {
+		return stream, nil
+	}
+	return newHeldStream(ctx, stream, desc, in), nil
 }
 
-// serve is admit with the trailer by which gRPC's own retries go.
-func (i *Interceptor) serve(ctx context.Context, r *engine.Request) error {
-	err := i.admit(ctx, r)
+// pushBack sets the trailer by which gRPC's own retries go, and returns the refusal.
+func pushBack(ctx context.Context, err error) error {
 	if refused, ok := errors.AsType[*refusal](err); ok && refused.pushback != "" {
 		_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", refused.pushback)) // a hint: the refusal stands without it
 	}
@@ -120,7 +134,8 @@ type serverStream struct {
 func (s *serverStream) RecvMsg(m any) error {
 	err := s.ServerStream.RecvMsg(m)
 	if err == nil && !s.paid {
-		err = s.i.serve(s.Context(), s.r)
+		d, wrong := s.i.more(s.Context(), s.r)
+		err = pushBack(s.Context(), verdict(s.Context(), d, wrong))
 	}
 	s.paid = false
 	return err

@@ -19,7 +19,8 @@ import (
 // Interceptor decides calls. Its methods are interceptors for servers and clients;
 // they share the same budgets.
 type Interceptor struct {
-	decide     func(context.Context, *engine.Request) (engine.Decision, error)
+	enter      func(context.Context, *engine.Request) (engine.Entry, error)
+	more       func(context.Context, *engine.Request) (engine.Decision, error) // one more message of what was let in
 	fill       func(context.Context, *engine.Request)
 	maxWait    time.Duration
 	maxWaiters int
@@ -41,20 +42,26 @@ func ByPeer(limit sluice.Limit, opts ...Option) *Interceptor {
 func Keyed(k *sluice.Keyed, key func(ctx context.Context, r *engine.Request) string, opts ...Option) *Interceptor {
 	i := newInterceptor(opts)
 	held := httplimit.Held(k, i.maxWait, i.maxWaiters)
-	i.decide = func(ctx context.Context, r *engine.Request) (d engine.Decision, err error) {
+	i.more = func(ctx context.Context, r *engine.Request) (d engine.Decision, err error) {
 		d.Decision, err = held(ctx, key(ctx, r), cmp.Or(r.Cost, 1))
 		return d, err
+	}
+	i.enter = func(ctx context.Context, r *engine.Request) (in engine.Entry, err error) {
+		in.Decision, err = i.more(ctx, r)
+		return in, err
 	}
 	return i
 }
 
 // Rules decides calls by the rules of e. Those that say wait hold a call, at most
 // until its context ends. A cost that a rule takes from the response is not settled
-// here: what was taken before stays. It panics if e is nil.
+// here: what was taken before stays. For limits of concurrency a call is in flight until
+// it is over, and a stream until it ends. It panics if e is nil.
 func Rules(e *engine.Engine, opts ...Option) *Interceptor {
 	i := newInterceptor(opts)
-	held := httplimit.HeldRules(e, i.maxWait)
-	i.decide = func(ctx context.Context, r *engine.Request) (engine.Decision, error) { return held(ctx, *r) }
+	enter, more := httplimit.HeldRules(e, i.maxWait), httplimit.HeldMore(e, i.maxWait)
+	i.enter = func(ctx context.Context, r *engine.Request) (engine.Entry, error) { return enter(ctx, *r) }
+	i.more = func(ctx context.Context, r *engine.Request) (engine.Decision, error) { return more(ctx, *r) }
 	return i
 }
 
@@ -106,9 +113,15 @@ func BehindProxies(opts ...httplimit.AddressOption) Option {
 	return func(i *Interceptor) { i.address = httplimit.ClientAddress(opts...) }
 }
 
-// admit decides a call, or one more message of a stream: nil lets it through.
-func (i *Interceptor) admit(ctx context.Context, r *engine.Request) error {
-	d, err := i.decide(ctx, r)
+// admit decides a call: nil lets it through, and then it has to leave.
+func (i *Interceptor) admit(ctx context.Context, r *engine.Request) (engine.Entry, error) {
+	in, err := i.enter(ctx, r)
+	return in, verdict(ctx, in.Decision, err)
+}
+
+// verdict returns the error for a call, or for one more message of a stream, that was
+// decided so: nil lets it through.
+func verdict(ctx context.Context, d engine.Decision, err error) error {
 	switch {
 	case err == nil && d.Allowed:
 		return nil

@@ -51,7 +51,7 @@ func limitText(d *decoder, n *node, v reflect.Value, path string) {
 		d.wrongKind(n, path, "a limit as text", `write "100/s"`)
 		return
 	}
-	limit, err := sluice.Parse(n.text)
+	limit, err := rule.ParseLimit(n.text)
 	if err == nil {
 		v.Set(reflect.ValueOf(limit))
 		return

@@ -47,6 +47,9 @@ func (l *loader) checkTest(d *decoder, t *Test, n *node, path string) {
 		if at.get("repeat") != nil && (s.Repeat < 1 || s.Repeat > maxRepeat) {
 			d.fail(at.get("repeat"), join(where, "repeat"), fmt.Sprintf("repeat has to be between 1 and %d", maxRepeat), "")
 		}
+		if s.Takes < 0 {
+			d.fail(at.get("takes"), join(where, "takes"), "a request cannot be over before it begins", "leave it out for one that is over at once")
+		}
 		if l.requests += max(s.Repeat, 1); l.requests > maxRequests {
 			d.fail(at, where, fmt.Sprintf("the tests send more than %d requests", maxRequests), "lower repeat")
 		}

@@ -80,24 +80,59 @@ func (r *testRunner) run(t *Test, n *node) TestResult {
 		return result
 	}
 	defer e.Close()
+	var up flights
 	for i := range t.Steps {
 		step, at := &t.Steps[i], n.get("steps").items[i]
 		if later := start.Add(time.Duration(step.At)); at.get("at") != nil {
 			now = later
 		}
-		result.Requests += runStep(e, step, func(field, reason string) {
+		up.land(now)
+		result.Requests += runStep(e, step, func(in engine.Entry) { up.add(in, now, step.Takes) }, func(field, reason string) {
 			fail(at.find(field), fmt.Sprintf("step %d: %s", i+1, reason))
 		})
 	}
 	return result
 }
 
-// runStep sends the requests of a step and compares. It returns how many it sent.
-func runStep(e *engine.Engine, s *Step, fail func(field, reason string)) int {
+// flight is a request that is not over.
+type flight struct {
+	engine.Entry
+	until time.Time
+}
+
+type flights []flight
+
+// add notes what a request holds, if anything. One that takes no time is over.
+func (f *flights) add(in engine.Entry, now time.Time, takes rule.Duration) {
+	if takes == 0 {
+		in.Leave()
+	} else if in.Holds() {
+		*f = append(*f, flight{in, now.Add(time.Duration(takes))})
+	}
+}
+
+// land ends those whose time is over.
+func (f *flights) land(now time.Time) {
+	var still flights
+	for _, one := range *f {
+		if one.until.After(now) {
+			still = append(still, one)
+		} else {
+			one.Leave()
+		}
+	}
+	*f = still
+}
+
+// runStep sends the requests of a step and compares. It returns how many it sent. hold is
+// given what each of them holds.
+func runStep(e *engine.Engine, s *Step, hold func(engine.Entry), fail func(field, reason string)) int {
 	request := s.Request.Request()
 	repeat := max(s.Repeat, 1)
 	for i := range repeat {
-		d, err := e.Check(context.Background(), request)
+		in, err := e.Enter(context.Background(), request)
+		d := in.Decision
+		hold(in)
 		which := ""
 		if repeat > 1 {
 			which = fmt.Sprintf(" (request %d of %d)", i+1, repeat)

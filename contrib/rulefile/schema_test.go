@@ -38,13 +38,13 @@ type generator struct {
 // patterns of what is text.
 const (
 	durationPattern = `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
-	limitPattern    = `^(unlimited$|((token_bucket|gcra|leaky_bucket|warm_up|fixed_window|sliding_window|sliding_log) )?[0-9.e+]+r?/)`
+	limitPattern    = `^(unlimited$|concurrency [0-9]+$|((token_bucket|gcra|leaky_bucket|warm_up|fixed_window|sliding_window|sliding_log) )?[0-9.e+]+r?/)`
 )
 
 // overrides are types that are written in another way than their fields tell.
 func (g *generator) overrides() map[reflect.Type]*jsonschema.Schema {
 	duration := &jsonschema.Schema{Type: "string", Pattern: durationPattern, Examples: []any{"500ms", "2s", "1m30s"}}
-	limit := &jsonschema.Schema{Type: "string", Pattern: limitPattern, Examples: []any{"100/s", "100/s burst=200", "sliding_window 100/m"}}
+	limit := &jsonschema.Schema{Type: "string", Pattern: limitPattern, Examples: []any{"100/s", "100/s burst=200", "sliding_window 100/m", "concurrency 4"}}
 	text := &jsonschema.Schema{Type: "string"}
 	types := map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[rule.Duration](): duration,

@@ -20,6 +20,7 @@ type Step struct {
 	At      rule.Duration `json:"at,omitempty"` // since the start; as the step before if not given
 	Request TestRequest   `json:"request"`
 	Repeat  int           `json:"repeat,omitempty"` // 1 if not given
+	Takes   rule.Duration `json:"takes,omitempty"`  // how long each is in flight, for limits of concurrency; over at once if not given
 
 	Expect     Expect         `json:"expect"`
 	Rule       *string        `json:"rule,omitempty"`        // the rule that bound

@@ -46,6 +46,7 @@ func limitExplanation(l *engine.LimitExplanation) LimitExplanation {
 		Allowed:      l.Allowed,
 		Reason:       l.Reason.String(),
 		Remaining:    l.Remaining,
+		InFlight:     l.InFlight,
 		RetryAfterMS: milliseconds(l.RetryAfter),
 		ResetAfterMS: milliseconds(l.ResetAfter),
 		WaitMS:       milliseconds(l.Wait),

@@ -94,7 +94,8 @@ type LimitExplanation struct {
 	Candidate    bool       `json:"candidate"` // measured beside the limits, never refusing
 	Allowed      bool       `json:"allowed"`   // by this limit, whatever the others say
 	Reason       string     `json:"reason"`
-	Remaining    int64      `json:"remaining"` // what would be left after the request, or is left if it is refused
+	Remaining    int64      `json:"remaining"`           // what would be left after the request, or is left if it is refused
+	InFlight     int64      `json:"in_flight,omitempty"` // of a limit of concurrency: how many requests are
 	RetryAfterMS int64      `json:"retry_after_ms"`
 	ResetAfterMS int64      `json:"reset_after_ms"`
 	WaitMS       int64      `json:"wait_ms"`

@@ -118,7 +118,12 @@ func (a *App) reload(ctx context.Context, source string) (api.Change, error) {
 	loaded, err := a.sources.Again(before, a.guarded()...)
 	var routed []string
 	if err == nil {
-		swap := func() error { return a.engine.Swap(loaded.Rules.Set) }
+		swap := func() error {
+			if a.gateway == nil && loaded.Rules.Set.HasConcurrency() {
+				return errNoHolder
+			}
+			return a.engine.Swap(loaded.Rules.Set)
+		}
 		routed, err = a.applyWithGateway(&before.Gateway, &loaded.Gateway, swap)
 	}
 	if err != nil {
@@ -181,6 +186,10 @@ func (a *App) putInForce(loaded *config.Loaded, source, action string, more ...s
 	}
 	return api.Change{Before: from, After: to, Lines: lines}
 }
+
+// errNoHolder is about rules that count who is in flight, which came together with the
+// gateway that is to hold them.
+var errNoHolder = errors.New("a rule has a limit of concurrency, and the gateway that would hold its requests is not open yet: restart to open it")
 
 // fromFile is the source of changes that the watcher saw.
 const fromFile = "file"
@@ -251,7 +260,7 @@ func (a *App) Validate(ctx context.Context, yaml []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	err := config.Check("rules.yaml", yaml, a.secret)
+	err := config.Check("rules.yaml", yaml, a.secret, a.gateway != nil)
 	if left := ctx.Err(); left != nil {
 		return left
 	}

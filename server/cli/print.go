@@ -70,6 +70,9 @@ func printLimits(w io.Writer, limits []api.LimitExplanation) {
 		if l.Candidate {
 			says = "candidate, " + says
 		}
+		if l.InFlight > 0 {
+			says += fmt.Sprintf(", %d in flight", l.InFlight)
+		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\t%d left\t%s\n", l.Name, l.Limit, l.Scope, l.Remaining, says)
 	}
 	_ = table.Flush() // what cannot be written is not seen by anybody

@@ -12,10 +12,13 @@ import (
 const MaxChecked = 20_000
 
 // Check reports what is wrong with the text of a rule file, as rulefile.Problems. Of
-// the settings it checks the form only.
-func Check(name string, data, secret []byte) error { return check(name, data, secret, MaxChecked) }
+// the settings it checks the form only. holds says whether somebody holds requests, as a
+// gateway does.
+func Check(name string, data, secret []byte, holds bool) error {
+	return check(name, data, secret, holds, MaxChecked)
+}
 
-func check(name string, data, secret []byte, most int) error {
+func check(name string, data, secret []byte, holds bool, most int) error {
 	many := rulefile.Problems{{
 		File: name, Field: "rules", Reason: fmt.Sprintf("more than %d rules are not checked here", most),
 		Hint: "check parts of it, or use sluice check-config",
@@ -23,7 +26,11 @@ func check(name string, data, secret []byte, most int) error {
 	if entries(data) > most { // to read them would take seconds
 		return many
 	}
-	read, err := rulefile.Parse(name, data, options(secret, rulefile.NewConditions())...)
+	opts := options(secret, rulefile.NewConditions())
+	if !holds {
+		opts = append(opts, aboutHolders(false))
+	}
+	read, err := rulefile.Parse(name, data, opts...)
 	if err == nil && len(read.Config.Rules) > most {
 		return many
 	}

@@ -16,7 +16,7 @@ func TestCheckRefusesTooManyRules(t *testing.T) {
 	for i := range config.MaxChecked + 1 {
 		fmt.Fprintf(&text, "  - {name: r%d, limits: [1/s]}\n", i)
 	}
-	err := config.Check("rules.yaml", []byte(text.String()+"tests: [[[\n"), nil)
+	err := config.Check("rules.yaml", []byte(text.String()+"tests: [[[\n"), nil, true)
 	if err == nil || !strings.Contains(err.Error(), "more than 20000 rules") {
 		t.Errorf("err = %.200v", err)
 	}
@@ -34,7 +34,7 @@ func TestCheckCountsRules(t *testing.T) {
 		{"tests", "rules:\n- {name: a, limits: [1/s]}\ntests:\n- {name: a, steps: [{request: GET /, expect: allow}]}\n- {name: b, steps: [{request: GET /, expect: allow}]}\n", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if err := config.CheckUpTo("rules.yaml", []byte(tt.text), nil, 2); (err != nil) != tt.refused || err != nil && !strings.Contains(err.Error(), "more than 2 rules") {
+			if err := config.CheckUpTo("rules.yaml", []byte(tt.text), nil, true, 2); (err != nil) != tt.refused || err != nil && !strings.Contains(err.Error(), "more than 2 rules") {
 				t.Errorf("err = %v", err)
 			}
 		})

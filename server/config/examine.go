@@ -22,6 +22,11 @@ func (s Sources) Examine() (l *Loaded, absent []string, err error) {
 	if l.Gateway, problems = s.gateway(l.Rules); len(problems) > 0 {
 		return nil, nil, problems
 	}
+	if !l.Gateway.On() && l.Rules.Set.HasConcurrency() { // a gateway may still come from the command line
+		if l.Rules, err = s.rules(append(options(l.Secret, l.Conditions), aboutHolders(true))); err != nil {
+			return nil, nil, err
+		}
+	}
 	try := func(name string, place Secret, err error) {
 		switch {
 		case err == nil:

@@ -67,6 +67,9 @@ func (s Sources) Load() (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := l.checkHolders(s); err != nil {
+		return nil, err
+	}
 	return l, l.addEnvoy(s)
 }
 
@@ -88,6 +91,9 @@ func (s Sources) Again(before *Loaded, serving ...string) (*Loaded, error) {
 			return nil, rulefile.Problems{s.blame(read, placeOf("tokens", l.Config.Tokens), exposed(address),
 				"another address needs a restart: keep the tokens until then")}
 		}
+	}
+	if err := l.checkHolders(s); err != nil {
+		return nil, err
 	}
 	return l, l.addEnvoy(s)
 }

@@ -54,7 +54,7 @@ func dialectAt(path string) *dialect {
 // options are those of the limits. A preflight request counts: whether it has a body,
 // which would make it none, cannot be seen from here.
 func (d *dialect) options(trusted []netip.Prefix) []httplimit.RulesOption {
-	all := []httplimit.RulesOption{d.trust(trusted...), httplimit.CountPreflight()}
+	all := []httplimit.RulesOption{d.trust(trusted...), httplimit.CountPreflight(), httplimit.Subrequests()}
 	if d.only403 {
 		all = append(all, httplimit.NoPage()) // it has to fit into a header field
 	}

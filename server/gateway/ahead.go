@@ -69,13 +69,13 @@ func (c *conn) refuse(head []byte) (bool, error) {
 	return true, err
 }
 
-// decidesAtOnce reports whether no rule lets requests wait, and none has a cost that the
-// answer tells: for both the server is needed.
+// decidesAtOnce reports whether no rule lets requests wait, none has a cost that the
+// answer tells, and none counts who is in flight: for all of them the server is needed.
 func (g *Gateway) decidesAtOnce() bool {
 	set := g.options.Engine.Set()
 	known := g.atOnce.Load()
 	if known == nil || known.set != set {
-		known = &atOnce{set, !slices.ContainsFunc(set.Rules(), func(c *rule.Compiled) bool { return c.Wait > 0 || c.Cost.Response != "" })}
+		known = &atOnce{set, !set.HasConcurrency() && !slices.ContainsFunc(set.Rules(), func(c *rule.Compiled) bool { return c.Wait > 0 || c.Cost.Response != "" })}
 		g.atOnce.Store(known)
 	}
 	return known.holds
