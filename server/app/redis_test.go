@@ -181,7 +181,7 @@ func TestInstancesKnowEachOther(t *testing.T) {
 func TestLeasesAreGivenBack(t *testing.T) {
 	redis := newRedis(t)
 	redis.start()
-	f := newFile(t, "server: {redis: '"+redis.url()+"', lease: {age: 10s}}\nrules: [{name: all, limits: [fixed_window 100000/d]}]\n")
+	f := newFile(t, "server: {redis: '"+redis.url()+"', deadline: 30s, lease: {age: 10s}}\nrules: [{name: all, limits: [fixed_window 100000/d]}]\n")
 	a := start(t, config.Sources{Path: f.path})
 	spent := int64(0)
 	for range 20_000 {
