@@ -91,7 +91,7 @@ func TestRestartsUnderLoad(t *testing.T) {
 	for _, age := range []string{"50ms", "5s"} { // of leases
 		for range 3 {
 			p := &spending{}
-			first := start(t, budgetRules, "SLUICE_REDIS=redis://"+redis.Addr())
+			first := start(t, budgetRules, "SLUICE_REDIS=redis://"+redis.Addr(), "SLUICE_DEADLINE=10s")
 			before := first.spent()
 			if err := first.end(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
@@ -99,7 +99,7 @@ func TestRestartsUnderLoad(t *testing.T) {
 			if err := live(t, p, redis.Addr(), syscall.SIGTERM, "SLUICE_LEASE_AGE="+age); err != nil {
 				t.Errorf("it ended with %v", err)
 			}
-			last := start(t, budgetRules, "SLUICE_REDIS=redis://"+redis.Addr())
+			last := start(t, budgetRules, "SLUICE_REDIS=redis://"+redis.Addr(), "SLUICE_DEADLINE=10s")
 			if got := last.spent() - before; got != p.allowed.Load() {
 				t.Errorf("leases of %s: %d were allowed, and %d are spent", age, p.allowed.Load(), got)
 			}
@@ -118,7 +118,7 @@ func TestCrashesUnderLoad(t *testing.T) {
 			t.Error("it was not killed")
 		}
 	}
-	last := start(t, budgetRules, "SLUICE_REDIS=redis://"+redis.Addr())
+	last := start(t, budgetRules, "SLUICE_REDIS=redis://"+redis.Addr(), "SLUICE_DEADLINE=10s")
 	if lost := last.spent() - p.allowed.Load(); lost < 0 || lost > 8*crashes {
 		t.Errorf("%d were allowed, and %d more are spent; at most %d were under way", p.allowed.Load(), lost, 8*crashes)
 	}

@@ -188,7 +188,7 @@ func TestMemoryLimit(t *testing.T) {
 func TestBatchOverRedis(t *testing.T) {
 	redis := newRedis(t)
 	redis.start()
-	f := newFile(t, "server: {redis: '"+redis.url()+"', lease: {on: false}}\n"+shared)
+	f := newFile(t, "server: {redis: '"+redis.url()+"', deadline: 30s, lease: {on: false}}\n"+shared)
 	r := start(t, config.Sources{Path: f.path})
 	batch := `{"requests":[{"path":"/"}` + strings.Repeat(`,{"path":"/"}`, 199) + `]}`
 	response, body := r.do("POST", "/v1/check", batch)

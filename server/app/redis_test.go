@@ -91,7 +91,7 @@ func (r *running) check() engine.Decision {
 func TestRedisGoesAndComesBack(t *testing.T) {
 	redis := newRedis(t)
 	redis.start()
-	f := newFile(t, "server: {redis: '"+redis.url()+"', lease: {on: false}}\n"+shared)
+	f := newFile(t, "server: {redis: '"+redis.url()+"', deadline: 1s, lease: {on: false}}\n"+shared)
 	r := start(t, config.Sources{Path: f.path})
 	if d := r.check(); !d.Allowed || d.Degraded {
 		t.Fatalf("with Redis: %+v", d)
@@ -150,7 +150,7 @@ func TestInstancesKnowEachOther(t *testing.T) {
 	redis := newRedis(t)
 	redis.start()
 	// Who dies without a word is counted for a minute.
-	f := newFile(t, "server: {redis: '"+redis.url()+"', split: {group: g, hold: 1m}}\n"+shared)
+	f := newFile(t, "server: {redis: '"+redis.url()+"', deadline: 30s, split: {group: g, hold: 1m}}\n"+shared)
 	a := start(t, config.Sources{Path: f.path})
 	b := start(t, config.Sources{Path: f.path})
 	if got := b.metric("sluice_instances"); got != "sluice_instances 2" {
@@ -205,7 +205,7 @@ func TestLeasesAreGivenBack(t *testing.T) {
 func TestKeysAreHashedInRedis(t *testing.T) {
 	redis := newRedis(t)
 	redis.start()
-	f := newFile(t, "server: {redis: '"+redis.url()+"', lease: {on: false}, keys: {hash: true, secret: {env: SECRET}}}\nrules: [{name: all, key: [user], limits: [1/d]}]\n")
+	f := newFile(t, "server: {redis: '"+redis.url()+"', deadline: 30s, lease: {on: false}, keys: {hash: true, secret: {env: SECRET}}}\nrules: [{name: all, key: [user], limits: [1/d]}]\n")
 	r := start(t, config.Sources{Path: f.path, Env: func(name string) (string, bool) {
 		return "0123456789abcdef", name == "SECRET"
 	}})

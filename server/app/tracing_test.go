@@ -80,7 +80,7 @@ func TestSpansReachTheCollector(t *testing.T) {
 	redis := newRedis(t)
 	redis.start()
 	g, url := newCollector(t, http.StatusOK)
-	f := newFile(t, "server: {redis: '"+redis.url()+"', lease: {on: false}, trace: {endpoint: '"+url+"'}}\n"+shared)
+	f := newFile(t, "server: {redis: '"+redis.url()+"', deadline: 30s, lease: {on: false}, trace: {endpoint: '"+url+"'}}\n"+shared)
 	r := start(t, config.Sources{Path: f.path})
 	const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
 	if response, text := r.do("POST", "/v1/check", `{"path":"/"}`, "Traceparent", "00-"+traceID+"-00f067aa0ba902b7-01"); response.StatusCode != 200 {
