@@ -75,7 +75,11 @@ func (e *Engine) begin(r *Request) *call {
 // finish tells of the decision and puts it where the caller wants it: decisions are big,
 // so they are copied only once.
 func (e *Engine) finish(c *call, d *Decision) error {
-	e.observe(c)
+	if c.held == nil {
+		e.observe(c)
+	} else {
+		e.observeEntry(c)
+	}
 	*d = c.event.Decision
 	err := c.event.Err
 	e.end(c)

@@ -76,6 +76,19 @@ func (e *Engine) finishEntry(c *call, entry *Entry) error {
 	return e.finish(c, &entry.Decision)
 }
 
+// observeEntry is observe for a request that holds something. If an observer panics the
+// caller never learns of what there is to leave.
+func (e *Engine) observeEntry(c *call) {
+	told := false
+	defer func() {
+		if !told {
+			c.held.leave()
+		}
+	}()
+	e.observe(c)
+	told = true
+}
+
 // Leave gives back what the request holds. It may be called more than once, also by
 // several goroutines, and for a request that was denied. If the store cannot be reached
 // the permits are free when they expire.

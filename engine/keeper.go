@@ -30,7 +30,7 @@ type stay struct {
 }
 
 const (
-	renewEvery = permitLife / 3 // so that it may fail twice
+	renewEvery = permitLife / 5 // so that it may fail three times
 	renewTime  = permitLife / 9 // how long we try
 	renewMost  = 64             // checks in a call
 )

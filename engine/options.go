@@ -36,7 +36,7 @@ func WithClock(now func() time.Time) Option { return func(e *Engine) { e.source 
 
 // MaxMemory caps the memory of each store that the engine makes for itself: one for limits
 // of scope instance, one for those of scope split, and one for the cluster's if none is
-// given. Without it the cap is 256 MiB.
+// given. Without it the cap is 256 MiB; less than 512 KiB counts as that.
 func MaxMemory(bytes int64) Option { return func(e *Engine) { e.maxMemory = bytes } }
 
 // MaxWaiters bounds how many requests wait at the same time in [Engine.Wait] and

@@ -49,8 +49,8 @@ func (e *Engine) askOne(ctx context.Context, b *batch, t *terms) error {
 // acquire asks one store for permits.
 func (e *Engine) acquire(ctx context.Context, b *batch, t *terms) error {
 	err := e.places.take(ctx, b.scope, store.Acquire, b.checks, b.policies)
-	if err != nil && t.owner != "" { // it may have been granted without our hearing of it
-		e.release(ctx, &taken{checks: b.checks, policies: b.policies}, b.scope)
+	if t.owner != "" && e.places.far(b.scope) {
+		e.abandon(b, err)
 	}
 	for i := range b.checks {
 		if check := &b.checks[i]; err == nil && !check.Blind {
@@ -110,11 +110,15 @@ func (e *Engine) hold(c *call) *held {
 func (t *taken) addGranted(b *batch) {
 	for i := range b.checks {
 		if check := &b.checks[i]; check.Verdict.Allowed && check.Cost > 0 {
-			t.checks = append(t.checks, *check)
-			if len(b.policies) > 0 {
-				t.policies = append(t.policies, b.policies[i])
-			}
+			t.add(b, i)
 		}
+	}
+}
+
+func (t *taken) add(b *batch, i int) {
+	t.checks = append(t.checks, b.checks[i])
+	if len(b.policies) > 0 {
+		t.policies = append(t.policies, b.policies[i])
 	}
 }
 

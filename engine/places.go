@@ -135,6 +135,9 @@ func (p *places) close() error {
 // still hold their keys when the call is over.
 func (p *places) far(scope int) bool { return p.own[scope] == nil }
 
+// down reports whether the remote store is not asked at present.
+func (p *places) down() bool { return p.remote[failover.Local].Stats().Open }
+
 // take asks the store of a scope.
 func (p *places) take(ctx context.Context, scope int, op store.Op, checks []store.Check, policies []failover.Policy) error {
 	if s := p.own[scope]; s != nil {

@@ -56,7 +56,6 @@ type waiting struct {
 	denied bool   // by the limit of that line, since it is its turn
 	last   bool   // the next answer counts, whatever it is
 	enters bool   // it takes permits
-	owner  string // of them, once it has a name
 	inside bool   // it has permits
 }
 
@@ -84,10 +83,11 @@ func (w *waiting) decide(ctx context.Context) {
 
 // ask decides the request. within is for how long it may be told to wait, in µs.
 func (w *waiting) ask(ctx context.Context, within int64) {
-	if w.enters && w.owner == "" {
-		w.owner = w.engine.ownerFor(w.call)
+	owner := ""
+	if w.enters { // by a new name every time: what was given back before may reach the store later
+		owner = w.engine.ownerFor(w.call)
 	}
-	w.engine.decide(ctx, w.call, &terms{op: w.op, id: w.id, owner: w.owner, inside: w.inside, waited: w.waited(), within: within})
+	w.engine.decide(ctx, w.call, &terms{op: w.op, id: w.id, owner: owner, inside: w.inside, waited: w.waited(), within: within})
 }
 
 // waited returns how long it has been waiting.

@@ -102,7 +102,8 @@ func isPort(text string, mayBeEmpty bool) bool {
 }
 
 // AddressKey returns whose budget a request from addr is charged to, as [ByIP] does: an
-// IPv4 address, also if it comes as IPv6, or the /64 network of an IPv6 address.
+// IPv4 address, also if it comes as IPv6, or the /64 network of an IPv6 address. Of no
+// address it is empty.
 func AddressKey(addr netip.Addr) string {
 	var buffer [64]byte
 	return string(appendKey(buffer[:0], addr.Unmap().WithZone(""), 64))

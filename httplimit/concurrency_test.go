@@ -258,6 +258,14 @@ func TestTransportHolds(t *testing.T) {
 				t.Errorf("%s: still in flight", name)
 			}
 		}
+		answer = func() (*http.Response, error) { panic("transport") }
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = transport.RoundTrip(httptest.NewRequest(http.MethodGet, "http://a.example/", nil))
+		}()
+		if flying(t, e, engine.Request{}) != 0 {
+			t.Error("panic: still in flight")
+		}
 	}
 }
 

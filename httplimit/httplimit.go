@@ -47,53 +47,31 @@ func Held(keyed *sluice.Keyed, wait time.Duration, maxWaiters int) func(ctx cont
 }
 
 // HeldRules is [Held] for the rules of e. They say who may wait, and for how long; if wait
-// is not 0, for no longer than that. Who is let in has to Leave. It panics if e is nil.
-func HeldRules(e *engine.Engine, wait time.Duration) func(ctx context.Context, r engine.Request) (engine.Entry, error) {
+// is not 0, for no longer than that. Who is let in has to Leave. more says that it is about
+// one more piece of what was let in: see [engine.Engine.More]. It panics if e is nil.
+func HeldRules(e *engine.Engine, wait time.Duration) func(ctx context.Context, r *engine.Request, more bool) (engine.Entry, error) {
 	if e == nil {
 		panic("httplimit: HeldRules: the engine is nil (make it with engine.New)")
 	}
-	return func(ctx context.Context, r engine.Request) (entry engine.Entry, err error) {
-		late, err := bounded(ctx, wait, func(ctx context.Context) (err error) {
-			entry, err = e.EnterWait(ctx, r)
-			return err
-		})
-		if late {
-			entry.Reason = sluice.Limited
+	ask := func(ctx context.Context, r *engine.Request, more bool) (entry engine.Entry, err error) {
+		if more {
+			entry.Decision, err = e.More(ctx, *r)
+			return entry, err
+		}
+		return e.EnterWait(ctx, *r)
+	}
+	if wait <= 0 {
+		return ask
+	}
+	return func(ctx context.Context, r *engine.Request, more bool) (engine.Entry, error) {
+		limited, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		entry, err := ask(limited, r, more)
+		if ctx.Err() == nil && limited.Err() != nil && errors.Is(err, context.DeadlineExceeded) { // it queued in vain
+			entry.Reason, err = sluice.Limited, nil
 		}
 		return entry, err
 	}
-}
-
-// HeldMore is [HeldRules] for one more piece of what was let in: see [engine.Engine.More].
-func HeldMore(e *engine.Engine, wait time.Duration) func(ctx context.Context, r engine.Request) (engine.Decision, error) {
-	if e == nil {
-		panic("httplimit: HeldMore: the engine is nil (make it with engine.New)")
-	}
-	return func(ctx context.Context, r engine.Request) (d engine.Decision, err error) {
-		late, err := bounded(ctx, wait, func(ctx context.Context) (err error) {
-			d, err = e.More(ctx, r)
-			return err
-		})
-		if late {
-			d.Reason = sluice.Limited
-		}
-		return d, err
-	}
-}
-
-// bounded asks for no longer than wait, if that is not 0. It reports that the one who
-// asked queued in vain: then there is no error.
-func bounded(ctx context.Context, wait time.Duration, ask func(context.Context) error) (late bool, err error) {
-	if wait <= 0 {
-		return false, ask(ctx)
-	}
-	limited, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	err = ask(limited)
-	if ctx.Err() == nil && limited.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
-		return true, nil
-	}
-	return false, err
 }
 
 // Rules limits requests by the rules of e: see [User] and [Attributes] for what rules

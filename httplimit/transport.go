@@ -85,18 +85,29 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	res, err := t.next.RoundTrip(r)
-	switch {
-	case !in.Holds():
-	case err != nil:
-		in.Leave()
-	default:
-		leaveAfter(r.Context(), res, in)
-	}
+	res, err := t.call(r, in)
 	if err == nil && t.maxHold > 0 {
 		if hold := min(holdOf(res, t.holds.clock.Time(t.holds.clock.Now())), t.maxHold); hold > 0 {
 			t.holds.add(host, hold)
 		}
+	}
+	return res, err
+}
+
+// call makes a call that was admitted, which leaves when it is over.
+func (t *transport) call(r *http.Request, in engine.Entry) (res *http.Response, err error) {
+	if !in.Holds() {
+		return t.next.RoundTrip(r)
+	}
+	answered := false
+	defer func() {
+		if !answered { // also after a panic
+			in.Leave()
+		}
+	}()
+	if res, err = t.next.RoundTrip(r); err == nil {
+		leaveAfter(r.Context(), res, in)
+		answered = true
 	}
 	return res, err
 }

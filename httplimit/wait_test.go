@@ -139,7 +139,7 @@ func TestHeldRules(t *testing.T) {
 			held := httplimit.HeldRules(newEngine(t, set), c.wait)
 			for i, allowed := range []bool{true, c.allowed} {
 				begin := time.Now()
-				d, err := held(t.Context(), engine.Request{User: "ann"})
+				d, err := held(t.Context(), &engine.Request{User: "ann"}, false)
 				if took := time.Since(begin); err != nil || d.Allowed != allowed || i == 1 && took != c.took {
 					t.Errorf("at most %v, request %d: allowed %v after %v, error %v", c.wait, i, d.Allowed, took, err)
 				}
@@ -175,7 +175,7 @@ func TestHeldRulesQueue(t *testing.T) {
 			spend()
 		}()
 		begin := time.Now()
-		d, err := httplimit.HeldRules(e, 12*time.Second)(t.Context(), engine.Request{})
+		d, err := httplimit.HeldRules(e, 12*time.Second)(t.Context(), &engine.Request{}, false)
 		if took := time.Since(begin); err != nil || d.Allowed || d.Reason != sluice.Limited || took != 12*time.Second {
 			t.Errorf("allowed %v, reason %v after %v, error %v", d.Allowed, d.Reason, took, err)
 		}

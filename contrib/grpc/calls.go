@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -15,7 +16,7 @@ import (
 
 // UnaryServer is an interceptor for grpc.UnaryInterceptor.
 func (i *Interceptor) UnaryServer(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	in, err := i.admit(ctx, i.incoming(ctx, info.FullMethod))
+	in, err := i.admit(ctx, i.incoming(ctx, info.FullMethod), false)
 	if err != nil {
 		return nil, pushBack(ctx, err)
 	}
@@ -27,7 +28,7 @@ func (i *Interceptor) UnaryServer(ctx context.Context, req any, info *grpc.Unary
 // it starts; see PerMessage.
 func (i *Interceptor) StreamServer(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	r := i.incoming(stream.Context(), info.FullMethod)
-	in, err := i.admit(stream.Context(), r)
+	in, err := i.admit(stream.Context(), r, false)
 	if err != nil {
 		return pushBack(stream.Context(), err)
 	}
@@ -40,7 +41,7 @@ func (i *Interceptor) StreamServer(srv any, stream grpc.ServerStream, info *grpc
 
 // UnaryClient is an interceptor for grpc.WithUnaryInterceptor.
 func (i *Interceptor) UnaryClient(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	in, err := i.admit(ctx, i.outgoing(ctx, method, cc))
+	in, err := i.admit(ctx, outgoing(ctx, method, cc), false)
 	if err != nil {
 		return err
 	}
@@ -49,21 +50,18 @@ func (i *Interceptor) UnaryClient(ctx context.Context, method string, req, reply
 }
 
 // StreamClient is an interceptor for grpc.WithStreamInterceptor. A stream is charged
-// when it starts.
-func (i *Interceptor) StreamClient(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	in, err := i.admit(ctx, i.outgoing(ctx, method, cc))
+// when it starts, and in flight until gRPC says that it is over.
+func (i *Interceptor) StreamClient(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (stream grpc.ClientStream, err error) {
+	in, err := i.admit(ctx, outgoing(ctx, method, cc), false)
 	if err != nil {
 		return nil, err
 	}
-	stream, err := streamer(ctx, desc, cc, method, opts...)
-	if err != nil {
-		in.Leave()
-		return nil, err
-	}
-	if !in.Holds() {
-		return stream, nil
-	}
-	return newHeldStream(ctx, stream, desc, in), nil
+	defer func() {
+		if stream == nil || err != nil { // also after a panic
+			in.Leave()
+		}
+	}()
+	return streamer(ctx, desc, cc, method, append(slices.Clip(opts), grpc.OnFinish(func(error) { in.Leave() }))...)
 }
 
 // pushBack sets the trailer by which gRPC's own retries go, and returns the refusal.
@@ -83,17 +81,13 @@ func (i *Interceptor) incoming(ctx context.Context, method string) *engine.Reque
 		seen.RemoteAddr = p.Addr.String()
 		seen = seen.WithContext(context.WithValue(ctx, http.LocalAddrContextKey, p.LocalAddr))
 	}
-	r := &engine.Request{Method: "POST", Host: seen.Header.Get(":authority"), Path: method, IP: i.address(seen), Header: seen.Header, Length: -1}
-	i.fill(ctx, r)
-	return r
+	return &engine.Request{Method: "POST", Host: seen.Header.Get(":authority"), Path: method, IP: i.address(seen), Header: seen.Header, Length: -1}
 }
 
 // outgoing says what is known of a call that is to be made.
-func (i *Interceptor) outgoing(ctx context.Context, method string, cc *grpc.ClientConn) *engine.Request {
+func outgoing(ctx context.Context, method string, cc *grpc.ClientConn) *engine.Request {
 	md, _ := metadata.FromOutgoingContext(ctx)
-	r := &engine.Request{Method: "POST", Host: hostOf(cc.CanonicalTarget()), Path: method, Header: headerOf(md), Length: -1}
-	i.fill(ctx, r)
-	return r
+	return &engine.Request{Method: "POST", Host: hostOf(cc.CanonicalTarget()), Path: method, Header: headerOf(md), Length: -1}
 }
 
 // headerOf writes metadata as HTTP has it, which is how rules look for names.
@@ -134,8 +128,8 @@ type serverStream struct {
 func (s *serverStream) RecvMsg(m any) error {
 	err := s.ServerStream.RecvMsg(m)
 	if err == nil && !s.paid {
-		d, wrong := s.i.more(s.Context(), s.r)
-		err = pushBack(s.Context(), verdict(s.Context(), d, wrong))
+		_, err = s.i.admit(s.Context(), s.r, true)
+		err = pushBack(s.Context(), err)
 	}
 	s.paid = false
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	testpb "google.golang.org/grpc/interop/grpc_testing"
 
 	"github.com/sluice-limiter/sluice"
@@ -115,4 +116,34 @@ func TestClientHolds(t *testing.T) {
 		}
 		wantFlying(t, e, "after an upload", 0)
 	})
+}
+
+// TestClientHoldsNothing: a stream that does not come about holds nothing, whoever is to
+// blame.
+func TestClientHoldsNothing(t *testing.T) {
+	e := oneAtATime(t)
+	limit := sluicegrpc.Rules(e)
+	cc, err := grpc.NewClient("passthrough:///nobody", grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cc.Close()
+	for name, streamer := range map[string]grpc.Streamer{
+		"refused": func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+			return nil, io.ErrUnexpectedEOF
+		},
+		"panic": func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+			panic("streamer")
+		},
+	} {
+		func() {
+			defer func() { _ = recover() }()
+			if _, err := limit.StreamClient(t.Context(), new(grpc.StreamDesc), cc, "/a/b", streamer); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}()
+		if x, err := e.Explain(t.Context(), engine.Request{}); err != nil || x.Rules[0].Limits[0].InFlight != 0 {
+			t.Errorf("%s: %v, in flight: %+v", name, err, x.Rules[0].Limits)
+		}
+	}
 }

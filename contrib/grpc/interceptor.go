@@ -19,8 +19,7 @@ import (
 // Interceptor decides calls. Its methods are interceptors for servers and clients;
 // they share the same budgets.
 type Interceptor struct {
-	enter      func(context.Context, *engine.Request) (engine.Entry, error)
-	more       func(context.Context, *engine.Request) (engine.Decision, error) // one more message of what was let in
+	ask        func(ctx context.Context, r *engine.Request, more bool) (engine.Entry, error) // more: it was let in, and has one more message
 	fill       func(context.Context, *engine.Request)
 	maxWait    time.Duration
 	maxWaiters int
@@ -42,12 +41,8 @@ func ByPeer(limit sluice.Limit, opts ...Option) *Interceptor {
 func Keyed(k *sluice.Keyed, key func(ctx context.Context, r *engine.Request) string, opts ...Option) *Interceptor {
 	i := newInterceptor(opts)
 	held := httplimit.Held(k, i.maxWait, i.maxWaiters)
-	i.more = func(ctx context.Context, r *engine.Request) (d engine.Decision, err error) {
-		d.Decision, err = held(ctx, key(ctx, r), cmp.Or(r.Cost, 1))
-		return d, err
-	}
-	i.enter = func(ctx context.Context, r *engine.Request) (in engine.Entry, err error) {
-		in.Decision, err = i.more(ctx, r)
+	i.ask = func(ctx context.Context, r *engine.Request, _ bool) (in engine.Entry, err error) {
+		in.Decision.Decision, err = held(ctx, key(ctx, r), cmp.Or(r.Cost, 1))
 		return in, err
 	}
 	return i
@@ -59,18 +54,13 @@ func Keyed(k *sluice.Keyed, key func(ctx context.Context, r *engine.Request) str
 // it is over, and a stream until it ends. It panics if e is nil.
 func Rules(e *engine.Engine, opts ...Option) *Interceptor {
 	i := newInterceptor(opts)
-	enter, more := httplimit.HeldRules(e, i.maxWait), httplimit.HeldMore(e, i.maxWait)
-	i.enter = func(ctx context.Context, r *engine.Request) (engine.Entry, error) { return enter(ctx, *r) }
-	i.more = func(ctx context.Context, r *engine.Request) (engine.Decision, error) { return more(ctx, *r) }
+	i.ask = httplimit.HeldRules(e, i.maxWait)
 	return i
 }
 
 // peerKey is the key of ByPeer. A server always knows an address; a client none.
 func peerKey(_ context.Context, r *engine.Request) string {
-	if r.IP.IsValid() {
-		return httplimit.AddressKey(r.IP)
-	}
-	return r.Host
+	return cmp.Or(httplimit.AddressKey(r.IP), r.Host)
 }
 
 func newInterceptor(opts []Option) *Interceptor {
@@ -113,24 +103,22 @@ func BehindProxies(opts ...httplimit.AddressOption) Option {
 	return func(i *Interceptor) { i.address = httplimit.ClientAddress(opts...) }
 }
 
-// admit decides a call: nil lets it through, and then it has to leave.
-func (i *Interceptor) admit(ctx context.Context, r *engine.Request) (engine.Entry, error) {
-	in, err := i.enter(ctx, r)
-	return in, verdict(ctx, in.Decision, err)
-}
-
-// verdict returns the error for a call, or for one more message of a stream, that was
-// decided so: nil lets it through.
-func verdict(ctx context.Context, d engine.Decision, err error) error {
-	switch {
-	case err == nil && d.Allowed:
-		return nil
-	case err == nil:
-		return denial(d)
-	case ctx.Err() != nil:
-		return &refusal{status: status.FromContextError(ctx.Err()), cause: err}
-	case errors.Is(err, sluice.ErrKey), errors.Is(err, sluice.ErrCost):
-		return &refusal{status: status.New(codes.InvalidArgument, "no limit can be decided for this key or cost"), cause: err}
+// admit decides a call, or one more message of a stream: without an error it goes ahead,
+// and then a call has to leave.
+func (i *Interceptor) admit(ctx context.Context, r *engine.Request, more bool) (engine.Entry, error) {
+	if !more {
+		i.fill(ctx, r)
 	}
-	return &refusal{status: statuses[sluice.Unavailable], cause: err}
+	in, err := i.ask(ctx, r, more)
+	switch {
+	case err == nil && in.Allowed:
+		return in, nil
+	case err == nil:
+		return in, denial(in.Decision)
+	case ctx.Err() != nil:
+		return in, &refusal{status: status.FromContextError(ctx.Err()), cause: err}
+	case errors.Is(err, sluice.ErrKey), errors.Is(err, sluice.ErrCost):
+		return in, &refusal{status: status.New(codes.InvalidArgument, "no limit can be decided for this key or cost"), cause: err}
+	}
+	return in, &refusal{status: statuses[sluice.Unavailable], cause: err}
 }

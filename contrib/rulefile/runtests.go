@@ -86,6 +86,9 @@ func (r *testRunner) run(t *Test, n *node) TestResult {
 		if later := start.Add(time.Duration(step.At)); at.get("at") != nil {
 			now = later
 		}
+		if step.Takes > 0 && !e.Set().HasConcurrency() {
+			fail(at.find("takes"), fmt.Sprintf("step %d: takes does nothing: no rule in force has a limit of concurrency", i+1))
+		}
 		up.land(now)
 		result.Requests += runStep(e, step, func(in engine.Entry) { up.add(in, now, step.Takes) }, func(field, reason string) {
 			fail(at.find(field), fmt.Sprintf("step %d: %s", i+1, reason))
