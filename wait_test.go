@@ -243,3 +243,28 @@ func TestQueueSurvivesCancellation(t *testing.T) {
 		})
 	}
 }
+
+// TestCancelledWaitGivesBackToAll: who waits for one of several limits takes from the others
+// too, and gives back to all.
+func TestCancelledWaitGivesBackToAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		users := sluice.NewKeyed(sluice.PerSecond(1), sluice.WithLimits(sluice.PerHour(3)))
+		users.Allow(t.Context(), "ann")
+		for range 3 {
+			ctx, cancel := context.WithCancel(t.Context())
+			line := newLine()
+			line.wait("a", func() error { return users.Wait(ctx, "ann") })
+			cancel()
+			synctest.Wait()
+			if !errors.Is(line.err("a"), context.Canceled) {
+				t.Fatalf("got %v", line.err("a"))
+			}
+		}
+		for range 2 {
+			time.Sleep(second)
+			if d, err := users.Allow(t.Context(), "ann"); !d.Allowed || err != nil {
+				t.Errorf("got %+v, %v: those who did not wait to the end have spent", d, err)
+			}
+		}
+	})
+}

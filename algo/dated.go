@@ -8,8 +8,10 @@ package algo
 func (p *Spec) Dated() bool { return p.span > 0 }
 
 // Overtaken reports whether s, a state of this limit, was written later than now, as
-// far as a decision can see: a window is all the same from its start to its end. It
-// is always true if the limit is not dated.
+// far as a decision can see: a window is all the same from its start to its end. Only
+// of a weighted one more is free with every µs: what is allowed by an earlier instant
+// is right, and what is denied may be allowed by now. It is always true if the limit is
+// not dated.
 func (p *Spec) Overtaken(s *State, now int64) bool {
 	if p.Kind == WarmUp {
 		return len(s.More) == warmWords && s.More[warmLast] > now

@@ -34,8 +34,8 @@ const (
 	Refund
 	// Reset forgets the key and its reservations.
 	Reset
-	// Cancel gives back a Spend that was told to wait, known by its Mark, if
-	// nothing was booked after it.
+	// Cancel gives back a Spend that was told to wait, or one of the same call with a
+	// MaxWait too, known by its Mark, if nothing was booked after it.
 	Cancel
 	// Lease takes ahead, for each check by itself, as much as it can get between
 	// Cost and Want: it tries Want, then half of that, and at last Cost. Granted
@@ -69,7 +69,7 @@ type Check struct {
 	Verdict  algo.Verdict // the answer
 	Granted  int64        // how much a Lease took
 	Now      int64        // when a Lease was decided, µs since 1970 by the store's clock; a remote store tells it always
-	Mark     algo.Mark    // names a Lease, for Return, or an allowed Spend that has to wait, for Cancel
+	Mark     algo.Mark    // names a Lease, for Return, or an allowed Spend with a MaxWait, for Cancel
 	Degraded bool         // decided without the store that should have
 	Blind    bool         // and without any other, by a policy: the verdict says nothing of the limit
 

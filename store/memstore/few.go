@@ -44,7 +44,7 @@ func (s *Store) takeWords(checks []store.Check) bool {
 		c := &checks[i]
 		c.Now = now
 		if allowed && c.Verdict.Allowed && c.Cost > 0 {
-			if c.Verdict.Wait > 0 || c.Want > 0 { // else nobody asks for it
+			if c.MaxWait > 0 || c.Want > 0 { // else nobody asks for it
 				c.Mark = c.Spec.BucketMark(c.Verdict, now)
 			}
 			h.slots[i].spend(h.nexts[i])

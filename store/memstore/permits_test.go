@@ -37,13 +37,13 @@ func TestPermitsAreForgotten(t *testing.T) {
 
 // TestPermitsAreBounded: a full store refuses permits, and peeks all the same.
 func TestPermitsAreBounded(t *testing.T) {
-	w, p := newWorld(t, MaxBytes(256<<10)), compile(t, algo.Spec{Kind: algo.Concurrency, Count: 1e6})
+	w, p := newWorld(t, MaxBytes(512<<10)), compile(t, algo.Spec{Kind: algo.Concurrency, Count: 1e6})
 	var err error
 	n := 0
 	for ; err == nil && n < 100_000; n++ {
 		err = w.Take(t.Context(), store.Acquire, []store.Check{{Key: "k", Spec: p, Cost: 1, ID: fmt.Sprint(n), Hold: hour}})
 	}
-	if n == 100_000 || w.Stats().Bytes > 256<<10 {
+	if n == 100_000 || w.Stats().Bytes > 512<<10 {
 		t.Errorf("%d permits in %d bytes", n, w.Stats().Bytes)
 	}
 	w.take(store.Acquire, store.Check{Key: "k", Spec: p, ID: "peek", Hold: 1})

@@ -152,6 +152,8 @@ func (s *slot) load(st *algo.State, w uint64, x *rest, epoch int64) {
 		return
 	case x != nil:
 		st.F, st.G, st.More = x.f, x.g, x.more
+	default: // nothing was spent yet: the word only says when the slot was added
+		return
 	}
 	st.Ahead = w&algo.WordAhead != 0
 	if t := int64(w &^ algo.WordAhead); t > 0 {

@@ -13,6 +13,7 @@ import (
 func tailed(t testing.TB, n int64) []*algo.Spec {
 	return []*algo.Spec{
 		compile(t, algo.Spec{Kind: algo.SlidingWindow, Count: n, Period: hour, Sub: 10}),
+		compile(t, algo.Spec{Kind: algo.SlidingWindow, Count: n, Period: hour, Sub: 3}), // fills a short tail
 		compile(t, algo.Spec{Kind: algo.WarmUp, Count: n, Period: hour, Warm: hour, Cold: 3}),
 		logOf(t, n),
 	}
@@ -173,10 +174,10 @@ func TestEachTableHasItsShare(t *testing.T) {
 }
 
 // TestTablesBeginWithinTheCap: what stands beside the tables leaves room for the first
-// pages of both, which nobody denies them, even if it is there before them.
+// pages of all, which nobody denies them, even if it is there before them.
 func TestTablesBeginWithinTheCap(t *testing.T) {
 	const most = 1 << 20
-	word, window, log := perHour(t, 10), tailed(t, 10)[0], logOf(t, 40)
+	word, log := perHour(t, 10), logOf(t, 40)
 	flight := compile(t, algo.Spec{Kind: algo.Concurrency, Count: 10})
 	for _, c := range []struct {
 		name  string
@@ -199,7 +200,7 @@ func TestTablesBeginWithinTheCap(t *testing.T) {
 		if got := w.Stats().Bytes; got < most*2/3 {
 			t.Fatalf("%s: %d bytes, far from the cap", c.name, got)
 		}
-		for _, then := range []*algo.Spec{word, window} {
+		for _, then := range append(tailed(t, 10), word) {
 			for i := range 1000 {
 				w.one(fmt.Sprint("then ", i), then, 1, 0)
 			}

@@ -91,26 +91,23 @@ func (s *Store) takeHeld(v *algo.Verdict, k key, p *algo.Spec, cost int64) {
 	if sl == nil {
 		sl, w = s.holdKey(t, k)
 	}
-	for sl == nil {
-		now := s.clock.Now()
-		*v = algo.Check(p, &algo.State{}, s.at(p, now), cost, 0)
-		if !v.Allowed || cost == 0 {
-			return // nothing to remember
-		}
-		*v = algo.Verdict{}
-		// Zero and held: it is ours, and new.
-		added := false
-		a := addition{key: k, unit: s.unitFor(p, now), word: held, now: now - s.epoch, table: t}
-		if sl, added = s.add(a); !added {
-			sl, w = s.holdKey(t, k)
+	if sl == nil {
+		if sl, w = s.addHeld(v, t, k, p, cost); sl == nil {
+			return
 		}
 	}
 	var st algo.State
 	s.load(&st, sl, w)
-	if p.Overtaken(&st, at) {
+	early := !p.Overtaken(&st, at)
+	if !early {
 		at = s.at(p, s.clock.Now())
 	}
-	if algo.DecideTo(v, p, &st, at, cost, 0) {
+	changed := algo.DecideTo(v, p, &st, at, cost, 0)
+	if early && !v.Allowed && p.Kind == algo.WeightedWindow { // of which more is free by now
+		*v, at = algo.Verdict{}, s.at(p, s.clock.Now())
+		changed = algo.DecideTo(v, p, &st, at, cost, 0)
+	}
+	if changed {
 		if s.save(sl, p, &st, at) {
 			s.relieve(at - s.epoch)
 		}
@@ -119,6 +116,27 @@ func (s *Store) takeHeld(v *algo.Verdict, k key, p *algo.Spec, cost int64) {
 	sl.word.Store(w)
 	if !v.Allowed {
 		s.mark(sl)
+	}
+}
+
+// addHeld adds a key that seems to have no slot, and returns that, held, with its word. It
+// returns nil if there is nothing to remember; the answer is in v then.
+func (s *Store) addHeld(v *algo.Verdict, t *table, k key, p *algo.Spec, cost int64) (*slot, uint64) {
+	for {
+		now := s.clock.Now()
+		*v = algo.Check(p, &algo.State{}, s.at(p, now), cost, 0)
+		if !v.Allowed || cost == 0 {
+			return nil, 0
+		}
+		*v = algo.Verdict{}
+		// Zero and held: it is ours, and new.
+		a := addition{key: k, unit: s.unitFor(p, now), word: held, now: now - s.epoch, table: t}
+		if sl, added := s.add(a); added {
+			return sl, 0
+		}
+		if sl, w := s.holdKey(t, k); sl != nil {
+			return sl, w
+		}
 	}
 }
 
