@@ -86,6 +86,7 @@ type queue struct {
 	calls   []int64    // when those of riders that are on the way were sent
 	waiting []*rider
 	gathers bool // somebody is about to take riders out of it
+	watched bool // somebody will look at it again
 }
 
 // send implements sender. It returns when ctx ends, whatever the client does,
@@ -167,13 +168,29 @@ func (c *coalescer) join(q *queue, r *rider) bool {
 		}
 		return true
 	}
-	gather := !q.gathers && q.mayCall(now, &c.pace)
-	q.gathers = q.gathers || gather
+	c.attend(q, now)
 	q.mu.Unlock()
-	if gather {
-		go c.gather(q)
-	}
 	return true
+}
+
+// attend sees to those who wait; q.mu is held. They are gathered if a call may be made.
+// Else those take them along whose calls end; in case that these hang, and nobody comes
+// by who notices, somebody looks again after a while.
+func (c *coalescer) attend(q *queue, now int64) {
+	switch {
+	case len(q.waiting) == 0 || q.gathers:
+	case q.mayCall(now, &c.pace):
+		q.gathers = true
+		go c.gather(q)
+	case !q.watched:
+		q.watched = true
+		time.AfterFunc(time.Duration(c.pace.slow)*time.Microsecond, func() {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			q.watched = false
+			c.attend(q, c.clock.Now())
+		})
+	}
 }
 
 // ride takes the next riders out of the queue if they may be sent now; q.mu is

@@ -14,10 +14,8 @@ func (c *coalescer) gather(q *queue) {
 	q.mu.Lock()
 	now := c.clock.Now()
 	ride := q.ride(now, &c.pace)
-	q.gathers = len(q.waiting) > 0 && q.mayCall(now, &c.pace)
-	if q.gathers {
-		go c.gather(q)
-	}
+	q.gathers = false
+	c.attend(q, now)
 	q.mu.Unlock()
 	c.drive(q, ride, now)
 }
@@ -41,8 +39,8 @@ func (c *coalescer) drive(q *queue, ride []*rider, now int64) {
 	}
 }
 
-// callWatched makes one call. Where that is the only one, nobody may come by later who
-// notices that it hangs: so the next is made after a while in any case.
+// callWatched makes one call. Where that is the only one, those who wait do not wait for
+// long if it hangs: the next is made after a short while in any case.
 func (c *coalescer) callWatched(q *queue, ride []*rider) {
 	if c.pace.calls > 1 {
 		c.call(ride)

@@ -61,6 +61,32 @@ func TestHungCallsDoNotStopOthers(t *testing.T) {
 	}
 }
 
+// TestHungCallsDoNotKeepTheWaiting: who waits while all calls hang is sent after a while,
+// even if nobody comes by who would notice.
+func TestHungCallsDoNotKeepTheWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		redis := &stuckRedis{slowRedis: slowRedis{delay: time.Millisecond}}
+		redis.stuck.Store(aloneMost + fewCalls)
+		s := openSlow(t, &redis.slowRedis)
+		s.wire.scripter = redis
+		var all sync.WaitGroup
+		for range aloneMost + fewCalls*mostRide {
+			all.Go(func() { _, _ = ask(t.Context(), s, "k") })
+		}
+		synctest.Wait()
+		for range 3 * mostRide {
+			all.Go(func() {
+				begin := time.Now()
+				_, err := ask(t.Context(), s, "k")
+				if took := time.Since(begin); err != nil || took > 2*slowCall*time.Microsecond {
+					t.Errorf("answered after %v: %v", took, err)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
 // TestLoneCallsAreBounded: over all slots of a cluster only so many callers are in
 // the hands of the client, where their context may not count; the others leave.
 func TestLoneCallsAreBounded(t *testing.T) {
