@@ -86,13 +86,20 @@ func traits(l sluice.Limit) trait {
 func bytesPerKey(l sluice.Limit, live int64) int64 {
 	switch l.Algorithm {
 	case sluice.SlidingLog:
-		return 185 + 24*max(live-5, 0)
+		if live <= 5 {
+			return 200
+		}
+		return 300 + 22*live
 	case sluice.SlidingWindow:
-		if !l.Weighted {
-			return 185 + 8*int64(max(l.SubWindows-11, 0))
+		switch {
+		case l.Weighted:
+		case l.SubWindows > 0 && l.SubWindows <= 3:
+			return 100
+		default:
+			return 200 + 8*int64(max(l.SubWindows-11, 0))
 		}
 	case sluice.WarmUp:
-		return 185
+		return 100
 	}
 	return 55
 }
