@@ -24,10 +24,11 @@ func TestMemoryInDocument(t *testing.T) {
 		{"leaky_bucket 10/m", 55, 1},
 		{"fixed_window 10/m", 55, 1},
 		{"sliding_window 10/m weighted", 55, 1},
-		{"sliding_window 10/m sub_windows=10", 150 + 10*8, 1},
-		{"sliding_window 100/m sub_windows=60", 150 + 60*8, 1},
-		{"sliding_log 100/m", 150 + 100*24, 100},
-		{"warm_up 10/s warm_up=10s", 180, 1},
+		{"sliding_window 10/m sub_windows=3", 100, 1},
+		{"sliding_window 10/m sub_windows=10", 200, 1},
+		{"sliding_window 100/m sub_windows=60", 200 + 49*8, 1},
+		{"sliding_log 100/m", 300 + 100*24, 100},
+		{"warm_up 10/s warm_up=10s", 100, 1},
 	} {
 		now := origin
 		s := memstore.New(memstore.WithClock(func() time.Time { return now }), memstore.MaxBytes(1<<30))
