@@ -42,14 +42,8 @@ func (e *Engine) Enter(ctx context.Context, r Request) (entry Entry, err error) 
 
 // EnterWait is Enter for who can wait, as [Engine.Wait] is Check. Nobody waits for
 // permits, and who waits for a turn that is booked holds them meanwhile.
-func (e *Engine) EnterWait(ctx context.Context, r Request) (entry Entry, err error) {
-	c := e.begin(&r)
-	c.match(e)
-	w := waiting{engine: e, call: c, op: store.Spend, enters: true}
-	w.decide(ctx)
-	err = e.finishEntry(c, &entry)
-	entry.wait = 0 // it is over
-	return entry, err
+func (e *Engine) EnterWait(ctx context.Context, r Request) (Entry, error) {
+	return e.wait(ctx, &r, waiting{enters: true})
 }
 
 // EnterReserve is EnterWait for requests that are settled afterwards, as
@@ -104,14 +98,9 @@ func (e Entry) Holds() bool { return e.held != nil }
 
 // More is Wait for one more piece of a request that was let in, such as a message of a
 // stream: limits of concurrency are not asked, since it is counted there.
-func (e *Engine) More(ctx context.Context, r Request) (d Decision, err error) {
-	c := e.begin(&r)
-	c.match(e)
-	w := waiting{engine: e, call: c, op: store.Spend, inside: true}
-	w.decide(ctx)
-	err = e.finish(c, &d)
-	d.wait = 0 // it is over
-	return d, err
+func (e *Engine) More(ctx context.Context, r Request) (Decision, error) {
+	entry, err := e.wait(ctx, &r, waiting{inside: true})
+	return entry.Decision, err
 }
 
 // owners give every request that enters a name of its own, among all processes.

@@ -28,14 +28,19 @@ import (
 // the same time, and of one key of a rule a tenth of that; those beyond are decided at
 // once. Observers are told when all is over, once; [Decision.Wait] of the decision that
 // is returned is 0.
-func (e *Engine) Wait(ctx context.Context, r Request) (d Decision, err error) {
-	c := e.begin(&r)
-	c.match(e)
-	w := waiting{engine: e, call: c, op: store.Spend}
+func (e *Engine) Wait(ctx context.Context, r Request) (Decision, error) {
+	entry, err := e.wait(ctx, &r, waiting{})
+	return entry.Decision, err
+}
+
+// wait spends what a request costs, as w says, and waits for its turn.
+func (e *Engine) wait(ctx context.Context, r *Request, w waiting) (entry Entry, err error) {
+	w.engine, w.call, w.op = e, e.begin(r), store.Spend
+	w.call.match(e)
 	w.decide(ctx)
-	err = e.finish(c, &d)
-	d.wait = 0 // it is over
-	return d, err
+	err = e.finishEntry(w.call, &entry)
+	entry.wait = 0 // it is over
+	return entry, err
 }
 
 // WaitReserve is Reserve for who can wait, as Wait is Check: when it returns, a request
